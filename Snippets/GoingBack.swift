@@ -13,7 +13,7 @@ final class Note: RestorableScreen {
 
 // snippet.history
 let keeper = try await Restoration.begin(
-  "org.example.going-back", prepare: { $0.policy.historyBound.counts[.session] = 10 })
+  "org.example.going-back", prepare: { $0.policy.historyCounts[.session] = 10 })
 let host = SceneHost(keeper)
 try await host.start(SceneConfiguration { NoteWindow() })
 

@@ -18,8 +18,8 @@ try await Restoration.begin("org.example.zoom") {
   try keeper.register(
     ZoomScreen.self, aliases: ["DetailScreen"], version: 3,
     migrations: [
-      StateMigration(from: 1) { state in try state.rename("name", to: "title") },
-      StateMigration(from: 2) { state in
+      1: { state in try state.rename("name", to: "title") },
+      2: { state in
         let percent = try state.decodeIfPresent(Int.self, forKey: "zoom") ?? 100
         try state.encode(Double(percent) / 100, forKey: "zoom")
       },

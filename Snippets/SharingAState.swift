@@ -60,7 +60,7 @@ struct Device {
 }
 
 let store = Bucket()
-let keys = FixedKeyProvider(try ArchiveKey())
+let keys = try ArchiveKey()
 
 let desk = try Device("desk", store, keys)
 _ = try await desk.write("Begun at the desk.")

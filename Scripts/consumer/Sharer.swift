@@ -1,6 +1,7 @@
 // A program with RestorationSharing and RestorationSharingTesting: a save that is sent, and one that another
 // machine refuses.
 
+import ArchiveCodec
 import RestorationKit
 import RestorationSharing
 import RestorationSharingTesting
@@ -17,7 +18,7 @@ func keeper(_ store: any RemoteStateStore, _ keys: any KeyProvider) throws -> St
 }
 
 let store = FaultyRemoteStateStore(MemoryRemoteStateStore())
-let keys = try FixedKeyProvider.ephemeral()
+let keys = try ArchiveKey()
 let screen = Screen()
 let (here, there) = (try keeper(store, keys), try keeper(store, keys))
 _ = try await here.restore(into: [screen])

@@ -27,7 +27,7 @@ struct OfflineKeys: KeyProvider {
 }
 
 let store = MemoryStateDirectory()
-let keys: FixedKeyProvider = try .ephemeral()
+let keys = try ArchiveKey()
 
 func keeper() throws -> StateKeeper {
   try StateKeeper(application: "org.example.consumer", directory: store, keys: keys)

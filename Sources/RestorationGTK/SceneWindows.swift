@@ -69,8 +69,8 @@ public final class SceneWindows {
   }
 
   private func show(_ start: SceneStart) {
-    autosave = host.autosave { [weak self] event in
-      if case .failed(let error) = event { self?.told?("Your windows are not saved. \(error)") }
+    autosave = host.autosave { [weak self] result in
+      if case .failure(let error) = result { self?.told?("Your windows are not saved. \(error)") }
     }
     // The one that was used last comes to the front.
     awaited = host.connectedScenes.first

@@ -79,10 +79,10 @@ public struct StateHistory: Sendable {
   /// The file of the state, which removes nothing that the app would keep longer.
   private func file() -> StateFile {
     let file = StateFile(source)
-    file.conditions.policy.historyBound.counts = Dictionary(
+    file.conditions.policy.historyCounts = Dictionary(
       uniqueKeysWithValues: Moment.Reason.allCases.map { ($0, .max) })
-    file.conditions.policy.historyBound.byteCount = .max
-    file.conditions.policy.historyBound.age = .infinity
+    file.conditions.policy.historyByteCount = .max
+    file.conditions.policy.historyAge = .infinity
     return file
   }
 }

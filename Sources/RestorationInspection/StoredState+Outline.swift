@@ -11,8 +11,8 @@ extension StoredState {
     /// The number of the record with the element's values.
     public let record: UInt64
 
-    /// The kind of the element.
-    public let kind: ElementKind
+    /// The kind of the element: `node`, `view`, `object` or `scene`.
+    public let kind: String
 
     /// The part that the element has for the one above it.
     public let role: Role
@@ -282,7 +282,7 @@ extension StoredState {
           version: form.version, byteCount: byteCounts[record] ?? 0)
       }
       return Element(
-        identifier: element.id, record: element.bodyRecord, kind: place.role.kind,
+        identifier: element.id, record: element.bodyRecord, kind: place.role.kind.rawValue,
         role: isRoot && place.role == .child ? .root : Role(rawValue: "\(place.role)") ?? .child,
         path: paths[slot], className: form.className,
         restorationClassName: form.restorationClassName, version: form.version,

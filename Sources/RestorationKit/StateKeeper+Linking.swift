@@ -26,7 +26,7 @@ extension StateKeeper {
     case .unsent(let error) where isCopyLasting: report.unsent = error.subject
     case .unsent(let error): throw RestorationError(error)
     case .refused(let refusal):
-      report.outcome = .refused(refusal)
+      (report.outcome, report.refusal) = (.refused(refusal.description), refusal)
       Problems.say(Array(report.said.prefix(1)))
     case nil: if !isCopyLasting { throw RestorationError(ArchiveError(.inputOutput)) }
     }
@@ -43,7 +43,7 @@ extension StateKeeper {
     switch await file.send(after: call).outcome {
     case .sent: break
     case .unsent(let error): if !isCopyLasting { throw RestorationError(error) }
-    case .refused(let refusal): throw .conflict(refusal)
+    case .refused(let refusal): throw .conflict(refusal.description)
     }
   }
 
@@ -74,7 +74,7 @@ extension StateKeeper {
 }
 
 extension RestorationError {
-  static func conflict(_ refusal: Refusal) -> RestorationError {
+  static func conflict(_ refusal: String) -> RestorationError {
     RestorationError(
       Code("conflict"),
       "The store has another state: \(refusal). Choose with resolveConflict(keeping:).")

@@ -34,7 +34,7 @@ public import RestorationKit
 /// - a file that is damaged or open to others throws, as without a service.
 ///
 /// No second key is made while the service is away: that the key is in the service
-/// is noted in `restoration-keys/APPLICATION.keyring`, where ``FileKeyProvider`` has its
+/// is noted in `restoration-keys/APPLICATION.keyring`, where ``/ArchiveCodec/KeyFile`` has its
 /// files. With the note and without a service, the provider throws `keyUnavailable`.
 /// Delete the note to begin anew with a key in the file.
 public struct SecretServiceKeyProvider: KeyProvider {
@@ -42,7 +42,7 @@ public struct SecretServiceKeyProvider: KeyProvider {
   public let application: String
 
   /// The file for the key where there is no service; nil to throw there.
-  public let fallback: FileKeyProvider?
+  public let fallback: KeyFile?
 
   /// Whether the user is asked to unlock the keyring, or to make one.
   public let unlocking: Bool
@@ -58,7 +58,7 @@ public struct SecretServiceKeyProvider: KeyProvider {
   ///     that is locked, or for one of a new keyring if there is none. The call waits
   ///     until the user has answered. Otherwise nobody is asked anything.
   public init(
-    application: String, fallback: FileKeyProvider? = nil, unlocking: Bool = false
+    application: String, fallback: KeyFile? = nil, unlocking: Bool = false
   ) {
     self.application = application
     self.fallback = fallback
@@ -69,7 +69,7 @@ public struct SecretServiceKeyProvider: KeyProvider {
   /// The name of the item, and the path of the fallback if there is one.
   public var location: String? {
     let item = "the Secret Service, for \(application)"
-    return fallback.map { "\(item), or \($0.file.path)" } ?? item
+    return fallback.map { "\(item), or \($0.path)" } ?? item
   }
 
   /// Finds the key, or makes it.
@@ -103,13 +103,13 @@ public struct SecretServiceKeyProvider: KeyProvider {
   }
 
   private enum Place {
-    case file(FileKeyProvider)
+    case file(KeyFile)
     case keyring(Keyring)
   }
 
   /// Where the key is, or belongs if there is none.
   private func place() throws(ArchiveError) -> Place {
-    if let fallback, try fallback.file.load() != nil { return .file(fallback) }
+    if let fallback, try fallback.load() != nil { return .file(fallback) }
     do throws(ArchiveError) {
       return .keyring(try Keyring())
     } catch {
@@ -149,7 +149,7 @@ public struct SecretServiceKeyProvider: KeyProvider {
   }
 }
 #else
-public import RestorationKit
+public import ArchiveCodec
 
 /// The key as an item of the desktop's keyring; it is there with the package trait only.
 @available(
@@ -159,7 +159,7 @@ public import RestorationKit
 public struct SecretServiceKeyProvider: Sendable {
   /// Is not available without the trait.
   public init(
-    application: String, fallback: FileKeyProvider? = nil, unlocking: Bool = false
+    application: String, fallback: KeyFile? = nil, unlocking: Bool = false
   ) {}
 }
 #endif

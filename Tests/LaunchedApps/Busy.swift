@@ -8,7 +8,7 @@ enum Busy {
 
   static func main() async throws {
     signal(SIGTERM, SIG_DFL)
-    let signals = arguments.first == "short" ? [] : Set(EndSignal.allCases)
+    let signals: Set<Int32>? = arguments.first == "short" ? [] : nil
     let keeper = try await Restoration.begin("org.example.notes", signals: signals)
     print("count \(count)")
     if arguments.first == "stored" { tellWhenStored() }

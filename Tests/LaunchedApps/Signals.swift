@@ -43,7 +43,7 @@ enum Signals {
     sigemptyset(&own)
     sigaddset(&own, SIGTERM)
     pthread_sigmask(SIG_BLOCK, &own, nil)
-    _ = try Restoration.beginNow("org.example.notes", signals: [.hangup], roots: { [screen] })
+    _ = try Restoration.beginNow("org.example.notes", signals: [SIGHUP], roots: { [screen] })
     print("waits")
     while sigpending(&come) == 0, sigismember(&come, SIGTERM) == 0 { usleep(10_000) }
     print("took \(SIGTERM)")

@@ -126,7 +126,7 @@ final class KeeperTests: XCTestCase {
     if let obstacle = Server.obstacle { throw XCTSkip(obstacle) }
     let server = try Server(settings: ["fsync=off"])
     let folder = try TemporaryDirectory()
-    let key = FileKeyProvider(path: folder.child("app.key"))
+    let key = KeyFile(path: folder.child("app.key"))
     XCTAssertNotNil(try key.key(creating: true))
     let processes = try (0..<4).map {
       try AppProcess.again(

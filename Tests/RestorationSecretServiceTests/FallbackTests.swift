@@ -12,7 +12,7 @@ final class FallbackTests: DesktopTestCase {
   private var alone: SecretServiceKeyProvider {
     SecretServiceKeyProvider(application: application)
   }
-  private var file: FileKeyProvider { FileKeyProvider(application: application) }
+  private var file: KeyFile { KeyFile(application: application) }
   private var provider: SecretServiceKeyProvider {
     SecretServiceKeyProvider(application: application, fallback: file)
   }
@@ -118,20 +118,20 @@ final class FallbackTests: DesktopTestCase {
 
   func testADamagedFileThrowsWithAServiceAndWithout() throws {
     _ = try file.key(creating: true)
-    try Data([1, 2, 3]).write(to: URL(filePath: file.file.path))
+    try Data([1, 2, 3]).write(to: URL(filePath: file.path))
     for hasService in [false, true] {
       if hasService { try desktop.startKeyring() }
       for creating in [false, true] {
         XCTAssertEqual(
           archiveError { _ = try provider.key(creating: creating) },
-          ArchiveError(.keyDamaged, location: file.file.path))
+          ArchiveError(.keyDamaged, location: file.path))
       }
     }
   }
 
   func testTheLocationSaysBothPlaces() {
     XCTAssertEqual(
-      provider.location, "the Secret Service, for org.example.test, or \(file.file.path)")
+      provider.location, "the Secret Service, for org.example.test, or \(file.path)")
   }
 }
 #endif

@@ -12,13 +12,13 @@ final class KeeperTests: DesktopTestCase {
   private let application = "org.example.test"
 
   /// A keeper of another launch.
-  private func keeper(fallback: FileKeyProvider? = nil) throws -> StateKeeper {
+  private func keeper(fallback: KeyFile? = nil) throws -> StateKeeper {
     try StateKeeper(
       application: application, directory: FileStateDirectory(path: desktop.path("states")),
       keys: SecretServiceKeyProvider(application: application, fallback: fallback))
   }
 
-  private func save(_ value: String, fallback: FileKeyProvider? = nil) async throws {
+  private func save(_ value: String, fallback: KeyFile? = nil) async throws {
     let keeper = try keeper(fallback: fallback)
     _ = try await keeper.restore()
     let report = try await keeper.save([TestNode("a", value: value)])
@@ -26,7 +26,7 @@ final class KeeperTests: DesktopTestCase {
     await keeper.close()
   }
 
-  private func restored(fallback: FileKeyProvider? = nil) async throws -> String? {
+  private func restored(fallback: KeyFile? = nil) async throws -> String? {
     let node = TestNode("a")
     let keeper = try keeper(fallback: fallback)
     let report = try await keeper.restore(into: [node])
@@ -66,7 +66,7 @@ final class KeeperTests: DesktopTestCase {
     try desktop.startKeyring()
     try await save("saved")
     desktop.stopKeyring()
-    for fallback in [nil, FileKeyProvider(application: application)] {
+    for fallback in [nil, KeyFile(application: application)] {
       let keeper = try keeper(fallback: fallback)
       let restoreError = await restorationError { _ = try await keeper.restore() }
       XCTAssertEqual(restoreError?.archive?.code, .keyUnavailable)
@@ -77,12 +77,12 @@ final class KeeperTests: DesktopTestCase {
       await keeper.close()
     }
     try desktop.startKeyring()
-    let value = try await restored(fallback: FileKeyProvider(application: application))
+    let value = try await restored(fallback: KeyFile(application: application))
     XCTAssertEqual(value, "saved")
   }
 
   func testAStateThatWasSealedWithTheFileComesBackWhenAServiceCame() async throws {
-    let file = FileKeyProvider(application: application)
+    let file = KeyFile(application: application)
     try await save("saved", fallback: file)
     try desktop.startKeyring()
     let value = try await restored(fallback: file)

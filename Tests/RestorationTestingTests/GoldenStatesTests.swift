@@ -25,7 +25,7 @@ final class GoldenStatesTests: XCTestCase {
   }
 
   private func states(
-    _ folder: String, version: Int = 1, migrations: [StateMigration] = []
+    _ folder: String, version: Int = 1, migrations: Migrations = [:]
   ) -> GoldenStates {
     GoldenStates(folder: folder) {
       RestorationTester { keeper in
@@ -34,20 +34,20 @@ final class GoldenStatesTests: XCTestCase {
     }
   }
 
-  private let migration = StateMigration(from: 1) { try $0.rename("text", to: "words") }
+  private let migration: Migrations = [1: { try $0.rename("text", to: "words") }]
 
   private func recordTwoReleases(in folder: String) async throws {
     let (first, second) = (Note(key: "text"), Note(key: "words"))
     (first.text, second.text) = ("one", "two")
     try await states(folder).record("1.9", first)
-    try await states(folder, version: 2, migrations: [migration]).record("1.10", second)
+    try await states(folder, version: 2, migrations: migration).record("1.10", second)
   }
 
   func testEveryRecordedStateIsRestoredByTheCodeOfToday() async throws {
     let directory = try TemporaryDirectory()
     let folder = directory.child("states")
     try await recordTwoReleases(in: folder)
-    let today = states(folder, version: 2, migrations: [migration])
+    let today = states(folder, version: 2, migrations: migration)
     XCTAssertEqual(try today.releases(), ["1.9", "1.10"])
     let restored = try await today.restoreAll { Note(key: "words") }
     XCTAssertEqual(restored.map(\.release), ["1.9", "1.10"])
@@ -62,7 +62,7 @@ final class GoldenStatesTests: XCTestCase {
     // Somebody has forgotten the migration, and then reads another key.
     for (today, expected) in [
       (states(folder), ["1.10: "]), (states(folder, version: 2), []),
-      (states(folder, version: 2, migrations: [migration]), []),
+      (states(folder, version: 2, migrations: migration), []),
     ] {
       do {
         _ = try await today.restoreAll { Note(key: "other") }

@@ -10,8 +10,8 @@ final class KeyConformanceTests: XCTestCase {
   private let making = KeyProviderConformance.checks + KeyProviderConformance.creatingChecks
 
   private let damaging = KeyProviderConformance.checks(damaging: { provider in
-    if let provider = provider as? FileKeyProvider {
-      try Data([1, 2, 3]).write(to: URL(filePath: provider.file.path))
+    if let provider = provider as? KeyFile {
+      try Data([1, 2, 3]).write(to: URL(filePath: provider.path))
     } else if let provider = provider as? Flawed {
       provider.isDamaged.withLock { $0 = true }
     } else {
@@ -35,14 +35,14 @@ final class KeyConformanceTests: XCTestCase {
     let failures = (making + damaging).failures {
       count += 1
       let path = temporary.child("\(count)/app.key")
-      return { FileKeyProvider(path: path) }
+      return { KeyFile(path: path) }
     }
     XCTAssertEqual(failures, [])
   }
 
   func testAKeyFromElsewhereKeepsAllPromises() {
     let failures = KeyProviderConformance.checks.failures {
-      let provider: FixedKeyProvider = try .ephemeral()
+      let provider = try ArchiveKey()
       return { provider }
     }
     XCTAssertEqual(failures, [])

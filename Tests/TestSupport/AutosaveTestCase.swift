@@ -12,7 +12,7 @@ open class AutosaveTestCase: XCTestCase {
   package let clock = TestClock()
   package let disk = AutosaveDisk()
   package let node = TrackedNode("root")
-  package var events: [Autosave.Event] = []
+  package var events: [Result<PreservationReport, RestorationError>] = []
 
   /// A keeper whose writes are counted, after its restore.
   package func keeper() async throws -> StateKeeper {
@@ -94,9 +94,8 @@ open class AutosaveTestCase: XCTestCase {
   package var outcomes: [String] {
     events.map { event in
       switch event {
-      case .saved: "saved"
-      case .withheld(let report): "withheld [\(report.map { "\($0.outcome)" } ?? "")]"
-      case .failed(let error):
+      case .success(let report): report.outcome == .saved ? "saved" : "withheld [\(report.outcome)]"
+      case .failure(let error):
         "failed \(error.archive?.code == .storageFull ? "full" : "\(error.code)")"
       }
     }

@@ -12,7 +12,7 @@ enum ChangeRows {
     let temporary = try TemporaryDirectory()
     defer { temporary.remove() }
     let directory = CountingDirectory(FileStateDirectory(path: temporary.path("state")))
-    let keys = FixedKeyProvider(try ArchiveKey())
+    let keys = try ArchiveKey()
     let rows = try await changes(directory, keys, temporary, &noise)
     return rows + [
       try await firstSave(directory, keys, temporary, &noise),
@@ -21,7 +21,7 @@ enum ChangeRows {
   }
 
   private static func changes(
-    _ directory: CountingDirectory, _ keys: FixedKeyProvider, _ temporary: TemporaryDirectory,
+    _ directory: CountingDirectory, _ keys: ArchiveKey, _ temporary: TemporaryDirectory,
     _ noise: inout Noise
   ) async throws -> [Row] {
     let catalog = try TrackedCatalog(productCount: nodeCount, in: directory, keys)
@@ -110,7 +110,7 @@ enum ChangeRows {
 
   /// Such a save asks all nodes, since nobody in this process knows what they have written.
   private static func firstSave(
-    _ directory: CountingDirectory, _ keys: FixedKeyProvider, _ temporary: TemporaryDirectory,
+    _ directory: CountingDirectory, _ keys: ArchiveKey, _ temporary: TemporaryDirectory,
     _ noise: inout Noise
   ) async throws -> Row {
     let empty = FileStateDirectory(path: temporary.path("empty"))
@@ -144,7 +144,7 @@ enum ChangeRows {
 
   /// What is kept of an older version of the app must not make saves ask everything.
   private static func oneWhileKept(
-    _ keys: FixedKeyProvider, _ temporary: TemporaryDirectory, _ noise: inout Noise
+    _ keys: ArchiveKey, _ temporary: TemporaryDirectory, _ noise: inout Noise
   ) async throws -> Row {
     func catalog(isKeeping: Bool) async throws -> TrackedCatalog {
       let directory = FileStateDirectory(path: temporary.path(isKeeping ? "keeping" : "whole"))

@@ -122,7 +122,7 @@ enum GoalRows {
     defer { temporary.remove() }
     let directory = CountingDirectory(FileStateDirectory(path: temporary.path("state")))
     let catalog = try TrackedCatalog(
-      productCount: 100_000, in: directory, FixedKeyProvider(try ArchiveKey()))
+      productCount: 100_000, in: directory, try ArchiveKey())
     try await catalog.saveFirst()
     let cost = try await ChangeRows.Cost(ofSaving: 1, catalog, directory.counted)
     let plain = try PlainFile(
@@ -162,7 +162,7 @@ enum GoalRows {
     let temporary = try TemporaryDirectory()
     defer { temporary.remove() }
     let (directory, keys) = (
-      FileStateDirectory(path: temporary.path("state")), FixedKeyProvider(try ArchiveKey())
+      FileStateDirectory(path: temporary.path("state")), try ArchiveKey()
     )
     var catalog: TrackedCatalog?
     let contest = try await Contest([
@@ -192,7 +192,7 @@ enum GoalRows {
     }
     let ours = WindowStates(
       pages, in: FileStateDirectory(path: temporary.path("windows")),
-      FixedKeyProvider(try ArchiveKey()))
+      try ArchiveKey())
     let json = try JSONFilesPeer(pages) { temporary.path("json/\($0.identifier)") }
     let alone = try SmallStates([pages[0]]) { temporary.path("alone/\($0.identifier)") }
     try await ours.save()

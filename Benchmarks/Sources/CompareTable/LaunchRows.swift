@@ -1,3 +1,4 @@
+import ArchiveCodec
 internal import Crypto
 internal import Foundation
 internal import Peers
@@ -23,7 +24,7 @@ enum LaunchRows {
   private static func keeper(in directory: String) throws -> StateKeeper {
     let keeper = try StateKeeper(
       application: application, directory: FileStateDirectory(path: "\(directory)/states"),
-      keys: FileKeyProvider(path: "\(directory)/key"))
+      keys: KeyFile(path: "\(directory)/key"))
     try keeper.register(ProductNode.self)
     return keeper
   }

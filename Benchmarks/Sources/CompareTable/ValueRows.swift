@@ -68,7 +68,7 @@ enum ValueRows {
     let directory = CountingDirectory(FileStateDirectory(path: temporary.path("editor")))
     let keeper = try StateKeeper(
       application: "org.example.editor", directory: directory,
-      keys: FixedKeyProvider(try ArchiveKey()))
+      keys: try ArchiveKey())
     let editor = Editor()
     _ = try await keeper.save([editor])
     var most = 0

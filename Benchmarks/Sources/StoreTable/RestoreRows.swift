@@ -23,7 +23,7 @@ struct RestoreRows {
   func measure() async throws -> [Row] {
     let store = try PostgreSQLStateStore(string, options: .init(schema: "million"))
     let directory = RemoteStateDirectory(store)
-    let keys = FixedKeyProvider(try ArchiveKey())
+    let keys = try ArchiveKey()
     var changed = products
     for change in 0..<Self.changeCount { changed[change].stock += 1 }
     for number in 0..<Self.sessionCount {

@@ -29,7 +29,7 @@ struct SaveRows {
 
   func measure() async throws -> [Row] {
     let directory = RemoteStateDirectory(store)
-    let keys = FixedKeyProvider(try ArchiveKey())
+    let keys = try ArchiveKey()
     let sessions = try (0..<Self.sessionCount).map { number in
       try Session("user \(number)", products: products, in: directory, keys: keys)
     }

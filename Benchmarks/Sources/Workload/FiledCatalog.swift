@@ -9,7 +9,7 @@ package struct FiledCatalog {
   package init(directory: String) throws {
     keeper = try StateKeeper(
       application: "org.example.catalog", directory: FileStateDirectory(path: directory),
-      keys: FileKeyProvider(path: "\(directory)/catalog.key"))
+      keys: KeyFile(path: "\(directory)/catalog.key"))
     try keeper.register(SectionNode.self)
     try keeper.register(ProductNode.self)
   }

@@ -5,19 +5,19 @@ internal import RestorationKit
 package final class KeptCatalog {
   private let root: CatalogNode
   private let productCount: Int
-  private let keys: FixedKeyProvider
+  private let keys: ArchiveKey
   private var store = MemoryStateDirectory()
   private var keeper: StateKeeper
 
   package init(_ catalog: Catalog) throws {
     root = CatalogNode(catalog)
     productCount = catalog.sections.reduce(0) { $0 + $1.products.count }
-    keys = FixedKeyProvider(try ArchiveKey())
+    keys = try ArchiveKey()
     keeper = try Self.makeKeeper(store, keys)
   }
 
   private static func makeKeeper(
-    _ store: MemoryStateDirectory, _ keys: FixedKeyProvider
+    _ store: MemoryStateDirectory, _ keys: ArchiveKey
   ) throws -> StateKeeper {
     let keeper = try StateKeeper(application: "org.example.catalog", directory: store, keys: keys)
     try keeper.register(SectionNode.self)

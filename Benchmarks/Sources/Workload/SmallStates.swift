@@ -10,7 +10,7 @@ package final class SmallStates {
   }
 
   private var states: [State]
-  private let keys: FixedKeyProvider
+  private let keys: ArchiveKey
 
   /// Creates states of some products each in directories of files, which need not exist.
   package convenience init(_ pages: [[Product]], path: (Product) -> String) throws {
@@ -23,7 +23,7 @@ package final class SmallStates {
   }
 
   private init(_ pages: [[Product]], directory: (Product) -> any StateDirectory) throws {
-    let keys = FixedKeyProvider(try ArchiveKey())
+    let keys = try ArchiveKey()
     states = try pages.map { page in
       let root = ProductRoot(page)
       let directory = directory(root.node.product)
@@ -35,7 +35,7 @@ package final class SmallStates {
   }
 
   private static func makeKeeper(
-    _ directory: any StateDirectory, _ keys: FixedKeyProvider
+    _ directory: any StateDirectory, _ keys: ArchiveKey
   ) throws -> StateKeeper {
     let keeper = try StateKeeper(
       application: "org.example.catalog", directory: directory, keys: keys)

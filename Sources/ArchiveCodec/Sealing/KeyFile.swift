@@ -1,4 +1,5 @@
 internal import RestorationLibc
+internal import Synchronization
 
 /// A file that holds one key, readable by its owner alone.
 ///
@@ -7,6 +8,7 @@ internal import RestorationLibc
 public struct KeyFile: Hashable, Sendable {
   /// The path of the file.
   public let path: String
+  private let last = LastKey()
 
   /// Names a key file, which need not exist.
   ///
@@ -29,9 +31,16 @@ public struct KeyFile: Hashable, Sendable {
     try loadStamped(in: directory)?.key
   }
 
-  /// Reads the key, with the stamp of the file that it was read from; nil if there is no file.
-  package func loadStamped() throws(ArchiveError) -> (key: ArchiveKey, stamp: Stamp)? {
-    try loadStamped(in: directory)
+  /// Finds the key, nil if there is no file.
+  ///
+  /// The file tells whether its key has changed, without giving the key again. So the key is not read
+  /// as long as anybody has the one that was read last.
+  package func current() throws(ArchiveError) -> ArchiveKey? {
+    let (known, stamp) = last.content.withLock { ($0.key, $0.stamp) }
+    if let known, let stamp, try self.stamp() == stamp { return known }
+    guard let (key, stamp) = try loadStamped(in: directory) else { return nil }
+    last.content.withLock { ($0.key, $0.stamp) = (key, stamp) }
+    return key
   }
 
   private func loadStamped(
@@ -59,7 +68,7 @@ public struct KeyFile: Hashable, Sendable {
   }
 
   /// A value that differs if the file was written or replaced.
-  package struct Stamp: Equatable, Sendable {
+  fileprivate struct Stamp: Equatable, Sendable {
     private let identity: FileIdentity
     private let byteCount: Int
     /// When the content of the file, and when its name, owner or mode were changed last.
@@ -78,7 +87,7 @@ public struct KeyFile: Hashable, Sendable {
   /// The stamp of the file, nil if there is none; reading the file costs many times more.
   ///
   /// - Throws: ``ArchiveError`` with `permissionDenied` or `inputOutput`.
-  package func stamp() throws(ArchiveError) -> Stamp? {
+  private func stamp() throws(ArchiveError) -> Stamp? {
     do throws(ArchiveError) {
       return try Directory.status(of: path).map(Stamp.init)
     } catch {
@@ -138,4 +147,19 @@ public struct KeyFile: Hashable, Sendable {
     }
     return unsafe rename(temporary, final)
   }
+}
+
+/// The key that was read last, if anybody still has it; copies of a key file share it.
+private final class LastKey: Hashable, Sendable {
+  struct Content {
+    weak var key: ArchiveKey?
+    var stamp: KeyFile.Stamp?
+  }
+
+  let content = Mutex(Content())
+
+  // What was read makes no difference between two files.
+  static func == (left: LastKey, right: LastKey) -> Bool { true }
+
+  func hash(into hasher: inout Hasher) {}
 }

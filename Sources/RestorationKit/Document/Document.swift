@@ -365,15 +365,15 @@ package struct Kept: Hashable, Sendable {
 
 extension Document {
   /// The kept elements, then the bodies that the objects of elements have not read.
-  func keptElements(_ types: TypeTable) -> [KeptElement] {
+  func keptElements(_ types: TypeTable) -> [ReportEntry] {
     guard !kept.isEmpty else { return [] }
     let paths = StoredPaths(self)
-    func line(_ slot: Int32, _ part: Kept, isStateAlone: Bool) -> KeptElement {
+    func line(_ slot: Int32, _ part: Kept, isStateAlone: Bool) -> ReportEntry {
       let form = head.forms[Int(isStateAlone ? part.form : self[slot].place.form)]
-      return KeptElement(
+      return ReportEntry(
         kind: self[slot].place.role.kind, path: paths[slot], className: form.className,
-        reason: isStateAlone ? part.outcome(of: form, types) : part.outcome ?? .notFound,
-        isStateAlone: isStateAlone, since: part.since, byteCount: part.byteCount)
+        outcome: isStateAlone ? part.outcome(of: form, types) : part.outcome ?? .notFound,
+        since: part.since, byteCount: part.byteCount)
     }
     let own = kept.withheld.filter { $0.value.reason.staysBeside && kept.elements[$0.key] == nil }
     // The application has no class, and no element of a report.

@@ -127,10 +127,11 @@ actor FileQueue {
     var report = RestorationReport(found.outcome)
     report.launchProblem =
       said ?? found.markProblem.map { "The launch could not be marked: \($0)" }
-    report.source = found.archive.map { archive in
-      RestorationReport.Source(
-        location: found.moment?.id ?? location, savedAt: Date(saved: archive.schema),
-        passedOver: found.passedOver)
+    if let archive = found.archive {
+      (report.location, report.savedAt) = (
+        found.moment?.id ?? location, Date(saved: archive.schema)
+      )
+      report.passedOver = found.passedOver
     }
     guard let state = found.tree else { return (report, nil, found.mark) }
     let isDamaged = state.document.leftovers == nil
@@ -139,14 +140,14 @@ actor FileQueue {
     if keeps == nil {
       let version = state.document.head.facts["applicationVersion"]
       let isOfOther = version != file.source.environment.applicationVersion
-      let counts = file.conditions.policy.historyBound.counts
+      let counts = file.conditions.policy.historyCounts
       keeps = isOfOther && !isDamaged ? [.version] : []
       if counts[.session, default: 0] > 0 { keeps?.append(.session) }
     }
     if found.moment == nil, said == nil, let dropped = found.archive?.dropped,
       dropped.code != .truncated
     {
-      let date = report.source?.savedAt.map { " of \($0)" } ?? ""
+      let date = report.savedAt.map { " of \($0)" } ?? ""
       report.launchProblem =
         "The end of the state is damaged, so this is the one\(date); what was saved after it is lost."
         + " The next save keeps a copy of the file. (\(dropped.located(at: location).facts))"

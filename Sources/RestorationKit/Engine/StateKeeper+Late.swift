@@ -17,7 +17,7 @@ extension StateKeeper {
   /// Use it also for a node that is back and whose decoding threw, or of whose state a field did not fit, in
   /// this launch or an earlier one, when the state can be applied: the newest such state is decoded again, and
   /// is kept no more unless its decoding throws again or a field of it does not fit. What the node had until
-  /// then, saved or not, stays stored beside it, within the ``StatePolicy/keptBound``. A node that cannot say
+  /// then, saved or not, stays stored beside it, within the ``StatePolicy/keptAge``. A node that cannot say
   /// what it has gets no other state. The nodes below are left as they are.
   ///
   /// The calls are those of ``restore(into:)`` on the node and on the nodes that are

@@ -51,7 +51,7 @@ extension StateKeeper {
       return RestorationReport(.declined)
     }
     var report = opened.report
-    (report.stateName, report.otherInstances) = (known.stateName, known.others)
+    (report.stateName, report.others) = (known.stateName, known.others)
     if !known.others.isEmpty { known.others.say(known.stateName) }
     if settings.values != nil || opened.stored?.values.isEmpty == false {
       values.restore(opened, in: file, isRetry: had != nil)
@@ -105,7 +105,7 @@ extension StateKeeper {
     guard report.outcome == .restored else {
       // The next save begins anew, and values need no restore of the tree.
       settings.values?.beginAnew(withUnread: true)
-      return report.source = nil
+      return (report.location, report.savedAt, report.passedOver) = (nil, nil, [])
     }
     let document = run.settled { stored.records.byteCount(of: $0) }
     report.kept = document.keptElements(types)

@@ -65,7 +65,7 @@ extension StateKeeper {
       report.setAside = try await discardNow(keepsUnread: true)
       return report
     }
-    report.walkDuration = start.duration(to: .now)
+    report.measures.walk = start.duration(to: .now)
     report.isComplete = result.notes.isPlain || !result.notes.hasLosses
     // Nothing has changed since the app has discarded it.
     if isByItself, let discarded = findings.discarded, result.digest == discarded {
@@ -110,7 +110,7 @@ extension StateKeeper {
         number, records, hasNew: hasNew, removing: removed, isCompactionDue: isCompactionDue)
     }
     guard number == findings.lastWrite else { throw ArchiveError(.outdated) }
-    (report.counts.written, report.setAside) = (byteCount, kept?.id)
+    (report.measures.written, report.setAside) = (byteCount, kept?.id)
     if asking.blockedUntil != nil { turns.overtakingCount += 1 }
   }
 
@@ -210,14 +210,14 @@ extension StateKeeper {
     var notes = survey
     if report.setAside != nil, let unread { notes.add(unread, Document.tree) }
     report.version = known.writer?.version
-    report.counts.stored = known.writer?.storedByteCount ?? 0
-    (report.stateName, report.otherInstances) = (known.stateName, known.others)
+    report.measures.stored = known.writer?.storedByteCount ?? 0
+    (report.stateName, report.others) = (known.stateName, known.others)
     var others = document.elements.count - 1 - document.removedCount - notes.askedCount
     if !document.kept.isEmpty {
       others -= document.keptAndBelow.count
       report.kept = document.keptElements(types)
     }
-    report.counts.unasked = max(0, others)
+    report.measures.unasked = max(0, others)
     report.lines = ReportEntries(notes, of: document)
     settings.values?.describe(in: &report)
   }

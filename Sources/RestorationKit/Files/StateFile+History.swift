@@ -77,7 +77,7 @@ extension StateFile {
   /// Takes the state that has moments, and no other: that of another instance may have equal ones.
   private func claim(of moments: [Moment]) throws(ArchiveError) -> Claim {
     // Those of the first instance were listed before.
-    let claim = try claim(claimed == nil ? .single : nil)
+    let claim = try claim(isSingle: claimed == nil)
     guard moments.allSatisfy({ $0.stateName ?? claim.name == claim.name }) else {
       throw ArchiveError(.locked, subject: claim.others.first?.process)
     }
@@ -135,6 +135,6 @@ extension StateFile {
   /// A failure is no reason to fail a save: the next moment brings another try.
   package func removeExcess(_ claim: Claim) {
     let (policy, now) = conditions
-    try? claim.moments.remove(policy.historyBound.excess(of: claim.moments.all(), at: now))
+    try? claim.moments.remove(policy.excess(of: claim.moments.all(), at: now))
   }
 }

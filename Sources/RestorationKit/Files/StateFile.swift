@@ -16,11 +16,11 @@ package final class StateFile {
     package let environment: ApplicationEnvironment
     package let limits: ArchiveLimits
     /// Waits for another instance that has the state, and may be about to end; false ends the waiting.
-    package var pause: @Sendable (_ tries: Int, _ policy: InstancePolicy) -> Bool = {
-      tries, policy in
+    package var pause: @Sendable (_ tries: Int, _ isSingle: Bool) -> Bool = {
+      tries, isSingle in
       // A write takes a few milliseconds.
       _ = usleep(5000)
-      return !Task.isCancelled && tries < (policy == .single ? 200 : 20)
+      return !Task.isCancelled && tries < (isSingle ? 200 : 20)
     }
 
     package init(
@@ -79,18 +79,18 @@ package final class StateFile {
 
   /// Takes the state, or the one that is taken already.
   ///
-  /// - Parameter policy: What becomes of a second instance; the policy of the keeper if nil.
+  /// - Parameter isSingle: Whether the instance takes no other state, whatever the policy says.
   /// - Returns: The state that this instance has.
   /// - Throws: `locked` with the other instance as its subject if the state is in use.
-  package func claim(_ policy: InstancePolicy? = nil) throws(ArchiveError) -> Claim {
+  package func claim(isSingle: Bool = false) throws(ArchiveError) -> Claim {
     // Without its file a lock keeps nobody out any more.
     if let claimed, try claimed.lock.get().isHeld() { return claimed }
     claimed = nil
-    let policy = policy ?? conditions.policy.instances
-    let first = policy == .numbered ? last.name ?? source.name : source.name
-    do throws(ArchiveError) { return try take(first) } catch {
+    let isSingle = isSingle || conditions.policy.isSingleInstance
+    let own = isSingle ? nil : last.name
+    do throws(ArchiveError) { return try take(own ?? source.name) } catch {
       guard error.code == .locked else { throw error }
-      return try takeAnother(policy, error)
+      return try takeAnother(isSingle, error)
     }
   }
 
@@ -103,16 +103,14 @@ package final class StateFile {
   }
 
   /// Takes the first name that is free, after the error of the one that comes first.
-  private func takeAnother(
-    _ policy: InstancePolicy, _ error: ArchiveError
-  ) throws(ArchiveError) -> Claim {
+  private func takeAnother(_ isSingle: Bool, _ error: ArchiveError) throws(ArchiveError) -> Claim {
     var (tries, refusal, others) = (1, error, [] as [OtherInstance])
-    var names = policy.names(source.name, last: last.name).makeIterator()
+    var names = Self.names(source.name, last: last.name, isSingle: isSingle).makeIterator()
     var next = names.next()
     while let name = next {
       // Only the first name is waited for, and once.
       if others.isEmpty, last.name == nil, !last.hasWaited {
-        last.hasWaited = !source.pause(tries, conditions.policy.instances)
+        last.hasWaited = !source.pause(tries, conditions.policy.isSingleInstance)
         tries += 1
       } else {
         others.append(OtherInstance(stateName: name, process: refusal.subject))
@@ -125,6 +123,29 @@ package final class StateFile {
       }
     }
     throw refusal
+  }
+
+  /// More instances than anybody runs; beyond that all states count as in use.
+  package static let largestNumber = 1000
+
+  /// All names that an instance tries, the first one first; who has a name is who has its lock.
+  ///
+  /// - Parameters:
+  ///   - name: The name that was asked for.
+  ///   - last: The name that the instance had last: an instance never goes on under the name of
+  ///     another one, as long as its own is free.
+  ///   - isSingle: Whether the instance tries no other name.
+  /// - Returns: The names, each made when it is asked for.
+  package static func names(
+    _ name: String, last: String?, isSingle: Bool
+  ) -> some Sequence<String> {
+    (0...(isSingle ? 1 : largestNumber)).lazy.compactMap { number in
+      switch number {
+      case 0: isSingle ? nil : last
+      case 1: name
+      default: "\(name)~\(number)"
+      }
+    }
   }
 
   /// The state, or one that can only be read where nothing can be locked.

@@ -157,7 +157,7 @@ public protocol StateRestoring: AnyObject {
   /// may be decoded later than an object that refers to it. If the method throws, the
   /// others are restored all the same, and the report says so. The stored state stays
   /// until the object says something new, and then beside that; see
-  /// ``StatePolicy/keptBound``.
+  /// ``StatePolicy/keptAge``.
   ///
   /// - Parameter coder: Holds the values that this object wrote.
   /// - Throws: Any error; the error costs the state of this object alone.

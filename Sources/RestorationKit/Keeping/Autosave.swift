@@ -31,24 +31,6 @@
 /// autosave saves nothing. Until then the autosave keeps alive all that its closures hold. It
 /// may be used on any thread, and saves on the actor that began it.
 public final class Autosave: Sendable {
-  /// The result of a save.
-  public enum Event: Hashable, Sendable {
-    /// The changes are stored, as the report of the keeper says.
-    ///
-    /// The report has a ``PreservationReport/writtenByteCount`` above 0: `told` is not called for
-    /// a save that had nothing to store.
-    case saved(PreservationReport)
-
-    /// Something was not stored, and is left until the next change. The report says
-    /// why: declined, locked, in use, refused, or the delegate is gone.
-    ///
-    /// There is none if the keeper has not restored yet; nothing is saved before that.
-    case withheld(PreservationReport?)
-
-    /// Something could not be stored.
-    case failed(RestorationError)
-  }
-
   private let turns: AutosaveTurns
 
   fileprivate init(_ turns: AutosaveTurns) { self.turns = turns }
@@ -103,13 +85,13 @@ public final class Autosave: Sendable {
   /// autosaves can ask for other signals. A second call on the same autosave replaces
   /// the first, and ``stop()`` puts the earlier handlers back.
   ///
-  ///     autosave.flushOnSignals([.hangup])
+  ///     autosave.flushOnSignals([SIGHUP])
   ///
   /// - Parameters:
-  ///   - signals: The signals; all three if none are given.
+  ///   - signals: Some of SIGTERM, SIGINT and SIGHUP; all three if nil. Others are left alone.
   ///   - limit: How long the end of the process waits at most.
   public func flushOnSignals(
-    _ signals: Set<EndSignal> = Set(EndSignal.allCases), within limit: Duration = .seconds(5)
+    _ signals: Set<Int32>? = nil, within limit: Duration = .seconds(5)
   ) {
     guard !turns.isStopped else { return }
     EndSignals.add(ObjectIdentifier(turns), for: signals, within: limit.bounded) {
@@ -121,17 +103,6 @@ public final class Autosave: Sendable {
   ///
   /// ``StateKeeper/close()`` stops it, too.
   public func stop() { turns.stop() }
-}
-
-extension Autosave.Event: CustomStringConvertible {
-  /// The result in a word, and the reports or the error.
-  public var description: String {
-    switch self {
-    case .saved(let report): "Saved by itself:\n\(report)"
-    case .withheld(let report): "Not saved by itself yet" + (report.map { ":\n\($0)" } ?? ".")
-    case .failed(let error): "Not saved by itself: \(error)"
-    }
-  }
 }
 
 extension StateKeeper {
@@ -155,15 +126,16 @@ extension StateKeeper {
   ///   - roots: Gives the roots of the trees; nil if windows alone are saved. The closure is kept until the
   ///     autosave ends, so let it hold nothing that holds the keeper.
   ///   - told: Called for each save that stored something, and once for a problem,
-  ///     however often the problem comes in a row. The closure is kept as long as
-  ///     `roots`.
+  ///     however often the problem comes in a row: with the error, or with a report whose
+  ///     outcome is not `saved`. What has changed is left until the next change then. The
+  ///     closure is kept as long as `roots`.
   /// - Returns: The autosave, to flush or to stop it.
   @discardableResult
   public func autosave(
     every interval: Duration = .milliseconds(250), polling: Duration? = .seconds(2),
     clock: any Clock<Duration> = ContinuousClock(), isolation: isolated any Actor = #isolation,
     roots: @escaping () -> [any RestorableNode]?,
-    told: @escaping (Autosave.Event) -> Void = { _ in }
+    told: @escaping (Result<PreservationReport, RestorationError>) -> Void = { _ in }
   ) -> Autosave {
     let turns = AutosaveTurns(interval: interval, polling: polling, clock: clock)
     self.autosave = (turns, roots)
@@ -175,8 +147,9 @@ extension StateKeeper {
       for await _ in turns.wakes {
         if autosave == nil { kept = nil }
         while let flushes = turns.next(), let keeper = self {
-          let event = await keeper.saveByItself(roots)
-          if turns.end(event, asksByTime: keeper.types.knowsUntracked, flushes) { told(event) }
+          let result = await keeper.saveByItself(roots)
+          let isTold = turns.end(result, asksByTime: keeper.types.knowsUntracked, flushes)
+          if isTold, let result { told(result) }
         }
         withExtendedLifetime(kept) {}
       }
@@ -185,15 +158,14 @@ extension StateKeeper {
     return autosave
   }
 
-  /// Saves for the autosave, but not before a restore.
-  func saveByItself(_ roots: () -> [any RestorableNode]?) async -> Autosave.Event {
-    guard findings.hasTriedToRestore else { return .withheld(nil) }
-    do throws(RestorationError) {
+  /// Saves for the autosave; nil before a restore.
+  func saveByItself(
+    _ roots: () -> [any RestorableNode]?
+  ) async -> Result<PreservationReport, RestorationError>? {
+    guard findings.hasTriedToRestore else { return nil }
+    return await Result { () async throws(RestorationError) in
       if findings.unread != nil { _ = try await restore(onlyUnread: true) { roots() ?? [] } }
-      let report = try await save(byItself: true) { parts(roots()) }
-      return report.outcome == .saved ? .saved(report) : .withheld(report)
-    } catch {
-      return .failed(error)
+      return try await save(byItself: true) { parts(roots()) }
     }
   }
 }

@@ -106,19 +106,22 @@ package final class AutosaveTurns: Sendable {
   /// Notes the result of a save.
   ///
   /// - Parameters:
-  ///   - event: The result of the save.
+  ///   - result: The result of the save; nil before a restore.
   ///   - asksByTime: Whether there are objects that do not say when they change.
   ///   - flushes: The flushes of the save.
   /// - Returns: Whether the app is told: of a save that stored something always, of a
   ///   problem once, and never of a save that had nothing to store.
-  func end(_ event: Autosave.Event, asksByTime: Bool, _ flushes: [Answer]) -> Bool {
+  func end(
+    _ result: Result<PreservationReport, RestorationError>?, asksByTime: Bool, _ flushes: [Answer]
+  ) -> Bool {
     var (problem, hasStored, isComplete, isRetried) = (String?.none, false, false, false)
-    switch event {
-    case .saved(let report):
+    switch result {
+    case nil: problem = "before a restore"
+    case .success(let report) where report.outcome == .saved:
       hasStored = report.writtenByteCount > 0
       isComplete = report.isComplete
-    case .withheld(let report): problem = report.map { "\($0.outcome)" } ?? "before a restore"
-    case .failed(let error):
+    case .success(let report): problem = "\(report.outcome)"
+    case .failure(let error):
       problem = "\((error.code, error.archive?.code))"
       // The disk may later accept what it has refused now.
       isRetried = error.code == .archive || error.code == .store

@@ -3,46 +3,31 @@ internal import Synchronization
 
 internal import RestorationLibc
 
-/// A signal that asks a process to end.
-public enum EndSignal: CaseIterable, Hashable, Sendable {
-  /// SIGTERM: the system, a service manager or `kill` ends the process.
-  case terminate
-  /// SIGINT: the user presses Ctrl-C.
-  case interrupt
-  /// SIGHUP: the terminal is closed.
-  case hangup
-
-  fileprivate var number: Int32 {
-    switch self {
-    case .terminate: SIGTERM
-    case .interrupt: SIGINT
-    case .hangup: SIGHUP
-    }
-  }
-}
-
 /// Holds the signals that ask the process to end, until unsaved changes are stored.
 ///
 /// The handlers of signals belong to the process, so all autosaves share this state. A thread of
 /// its own takes the signals and ends the process: all threads that tasks share may be blocked.
 enum EndSignals {
+  /// The signals that ask a process to end: of the system, of Ctrl-C, and of a terminal that is closed.
+  static let all: Set<Int32> = [SIGTERM, SIGINT, SIGHUP]
+
   /// What is flushed, if there is something then.
   typealias Flushed = @Sendable () -> AutosaveTurns?
 
-  private typealias Asked = (signals: Set<EndSignal>, limit: Duration, flushed: Flushed)
+  private typealias Asked = (signals: Set<Int32>, limit: Duration, flushed: Flushed)
 
   private struct State {
     var asked: [ObjectIdentifier: Asked] = [:] {
       didSet { hold() }
     }
-    var held: [EndSignal: HeldSignal] = [:]
+    var held: [Int32: HeldSignal] = [:]
 
     /// Holds the signals that autosaves have asked for, and no others; none while signals are sent on.
     mutating func hold() {
       let wanted = isSending.load(ordering: .acquiring) ? [] : asked.values.flatMap(\.signals)
       held = held.filter { wanted.contains($0.key) }
       for signal in wanted where held[signal] == nil {
-        held[signal] = HeldSignal(signal.number, handler)
+        held[signal] = HeldSignal(signal, handler)
       }
       wire?.tell(SignalWire.news)
     }
@@ -60,9 +45,11 @@ enum EndSignals {
   }
 
   static func add(
-    _ owner: ObjectIdentifier, for signals: Set<EndSignal>, within limit: Duration,
+    _ owner: ObjectIdentifier, for signals: Set<Int32>?, within limit: Duration,
     _ flushed: @escaping Flushed
   ) {
+    let signals = signals.map(all.intersection) ?? all
+    if signals.isEmpty { return remove(owner) }
     guard isListening else { return }
     state.withLock { $0.asked[owner] = (signals, limit, flushed) }
   }
@@ -92,10 +79,10 @@ enum EndSignals {
   /// Dispatch blocks signals in its threads, and the main thread may be gone.
   private static func takeHeld() {
     let held = state.withLock { Set($0.held.keys) }
-    for signal in EndSignal.allCases {
+    for signal in all {
       var signals = sigset_t()
       unsafe sigemptyset(&signals)
-      unsafe sigaddset(&signals, signal.number)
+      unsafe sigaddset(&signals, signal)
       unsafe pthread_sigmask(held.contains(signal) ? SIG_UNBLOCK : SIG_BLOCK, &signals, nil)
     }
   }
@@ -116,9 +103,7 @@ enum EndSignals {
   ///   - wire: Brings other signals, and an answer of each flush that has ended.
   ///   - answer: The number of such an answer.
   private static func end(with signal: Int32, _ wire: SignalWire, answer: Int32) {
-    let asked = state.withLock(\.asked).values.filter {
-      $0.signals.contains { $0.number == signal }
-    }
+    let asked = state.withLock(\.asked).values.filter { $0.signals.contains(signal) }
     let start = ContinuousClock.now
     let limit = asked.map(\.limit).max() ?? .zero
     let end = start + limit

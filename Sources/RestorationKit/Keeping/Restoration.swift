@@ -75,8 +75,8 @@ public enum Restoration {
   ///     ``StateKeeper/init(application:name:directory:keys:environment:limits:now:)``.
   ///   - version: The version of the app, as `1.4`. Another version tries again what crashed,
   ///     and the last state of the version before is kept.
-  ///   - signals: The signals that end the app and before which it is saved; an empty
-  ///     set leaves all signals alone. In the midst of the restore they are no crash. See
+  ///   - signals: The signals that end the app and before which it is saved: SIGTERM, SIGINT and SIGHUP
+  ///     if nil, or some of them; an empty set leaves all signals alone. In the midst of the restore they are no crash. See
   ///     ``Autosave/flushOnSignals(_:within:)``.
   ///   - roots: Gives the roots of the trees, such as the windows of the app; asked in
   ///     the restore and in each save.
@@ -88,7 +88,7 @@ public enum Restoration {
   @discardableResult
   public static func begin(
     _ application: String, version: String? = nil,
-    signals: Set<EndSignal> = Set(EndSignal.allCases),
+    signals: Set<Int32>? = nil,
     roots: @escaping @MainActor () -> [any RestorableNode] = { [] },
     prepare: (StateKeeper) throws -> Void = { _ in }
   ) async throws -> StateKeeper {
@@ -123,7 +123,7 @@ public enum Restoration {
   @discardableResult
   public static func beginNow(
     _ application: String, version: String? = nil,
-    signals: Set<EndSignal> = Set(EndSignal.allCases),
+    signals: Set<Int32>? = nil,
     within limit: Duration = .seconds(30),
     roots: @escaping @MainActor () -> [any RestorableNode] = { [] },
     prepare: (StateKeeper) throws -> Void = { _ in }
@@ -182,7 +182,7 @@ public enum Restoration {
 
   /// Makes the keeper of an app, and holds signals until the end of the app.
   private static func make(
-    _ application: String, _ version: String?, _ signals: Set<EndSignal>,
+    _ application: String, _ version: String?, _ signals: Set<Int32>?,
     _ prepare: (StateKeeper) throws -> Void
   ) throws -> StateKeeper {
     guard session.keeper == nil else {
@@ -198,11 +198,9 @@ public enum Restoration {
     session.values.noteRunning(true)
     session.keeper = keeper
     if session.isOfProcess { ExitHook.set() }
-    if !signals.isEmpty {
-      // Before there is an autosave, nothing has changed that could be stored.
-      EndSignals.add(ObjectIdentifier(keeper), for: signals, within: .seconds(5)) {
-        [owner = keeper.owner] in owner.autosave
-      }
+    // Before there is an autosave, nothing has changed that could be stored.
+    EndSignals.add(ObjectIdentifier(keeper), for: signals, within: .seconds(5)) {
+      [owner = keeper.owner] in owner.autosave
     }
     return keeper
   }

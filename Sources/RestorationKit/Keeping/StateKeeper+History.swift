@@ -1,7 +1,7 @@
 internal import ArchiveCodec
 
 extension StateKeeper {
-  /// The older states that stay beside the state, the oldest first; see ``StatePolicy/historyBound``.
+  /// The older states that stay beside the state, the oldest first; see ``StatePolicy/historyCounts``.
   ///
   /// - Returns: The moments; none if the state has none.
   /// - Throws: ``RestorationError`` if they cannot be listed, or if another instance has the state.

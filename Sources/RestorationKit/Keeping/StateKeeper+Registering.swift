@@ -17,19 +17,30 @@ extension StateKeeper {
   /// root that is given to a restore goes before a closure.
   /// Names have no module in them: two types of one name need different names here.
   ///
+  /// A migration leads from its version to the next one. It runs in a restore, before a factory or an object
+  /// sees the state, and changes a copy: the stored state stays as it is until the next save. If it throws,
+  /// the object is restored without state, the report says why, and saves keep the stored state.
+  ///
+  ///     try keeper.register(DetailScreen.self, version: 2, migrations: [
+  ///       1: { state in
+  ///         try state.rename("name", to: "title")
+  ///         try state.encode(state.decodeIfPresent(Int.self, forKey: "zoom") ?? 100, forKey: "zoom")
+  ///       }
+  ///     ])
+  ///
   /// - Parameters:
   ///   - type: The class.
   ///   - name: The name in archives; the type's own name if nil.
   ///   - aliases: Names that the class had in earlier versions.
   ///   - version: The version of the state that is written; at least 1.
-  ///   - migrations: Steps from every older version that is still read.
+  ///   - migrations: A migration from every older version that is still read.
   ///   - restoration: Makes or finds the node or object of a path. Nil drops the
   ///     element together with all below it; if the closure throws, the element is kept
   ///     for a later launch. The keeper keeps the closure alive.
   /// - Throws: ``RestorationError`` with `nameTaken` or `invalidMigrations`.
   public func register(
     _ type: any StateRestoring.Type, as name: String? = nil, aliases: [String] = [],
-    version: Int = 1, migrations: [StateMigration] = [],
+    version: Int = 1, migrations: [Int: (MigratingState) throws -> Void] = [:],
     restoration: ((RestorationPath, StateDecoder) throws -> (any StateRestoring)?)? = nil
   ) throws(RestorationError) {
     // Cast here, on the caller's actor: the cast to an isolated conformance succeeds on
@@ -52,7 +63,8 @@ extension StateKeeper {
   /// - Throws: ``RestorationError`` with `nameTaken` or `invalidMigrations`.
   public func register(
     restorationClass type: any RestorationClass.Type, as name: String? = nil,
-    aliases: [String] = [], version: Int = 1, migrations: [StateMigration] = []
+    aliases: [String] = [], version: Int = 1,
+    migrations: [Int: (MigratingState) throws -> Void] = [:]
   ) throws(RestorationError) {
     try types.register(
       type, as: name, aliases: aliases, version: version, migrations: migrations,

@@ -54,8 +54,10 @@ public final class StateKeeper {
     set { settings.policy = newValue }
   }
 
-  /// What the keeper is doing, or why it does nothing.
-  public var status: RestorationStatus {
+  /// Why the last restore did not take place, or nothing can be saved now, in a sentence; nil if neither is so.
+  public var problem: String? { status.problem }
+
+  package var status: RestorationStatus {
     if isDelegateGone { return .notRestored(.delegateGone) }
     if asking.isRestoring { return .restoring }
     switch findings.lastRestore {
@@ -72,12 +74,13 @@ public final class StateKeeper {
   /// The name of the state that the keeper has; nil before its first restore or save and after
   /// ``close()``.
   ///
-  /// The name is the one that the keeper was made with, or with ``InstancePolicy/numbered`` the first
-  /// free name with a number.
+  /// The name is the one that the keeper was made with, or in a second instance the first free name with a
+  /// number; see ``StatePolicy/isSingleInstance``.
   public var stateName: String? { known.stateName }
 
-  /// The instances that had the states with lower numbers when the keeper took its own.
-  public var otherInstances: [OtherInstance] { known.others }
+  /// The instances that had the states with lower numbers when the keeper took its own, as in
+  /// `process 4711, Catalog has main`.
+  public var otherInstances: [String] { known.others.map(\.description) }
 
   /// Creates a keeper of one state of an application.
   ///
@@ -113,7 +116,7 @@ public final class StateKeeper {
       source: StateFile.Source(
         name: name, application: application,
         directory: directory ?? FileStateDirectory(application: application),
-        keys: keys ?? FileKeyProvider(application: application), environment: environment,
+        keys: keys ?? KeyFile(application: application), environment: environment,
         limits: limits),
       // A clock that gives no number is none.
       now: { now().ifNumber ?? Date() })
@@ -394,24 +397,60 @@ extension StateKeeper {
   }
 }
 
-/// How many moments stay, and for how long.
-public struct HistoryBound: Hashable, Sendable {
-  /// How many stay of those that a restore may take by itself, by their reasons: by default one that a
-  /// shorter archive has replaced, three states of other versions of the app, and no session.
-  public var counts = Self.usual
+/// What a keeper stores, keeps, and leaves out.
+public struct StatePolicy: Sendable {
+  /// How long what a restore could not bring back or read stays stored, in seconds; nil for ever.
+  ///
+  /// The age is counted from the first save that kept it, by the clock of the keeper. A clock that is
+  /// set back, or was not set yet, drops nothing. The report of the save that drops an element names it
+  /// with its age and size.
+  public var keptAge: TimeInterval? = 365 * 24 * 3600
+
+  /// How many bytes of that may be stored; nil for any number.
+  ///
+  /// An element counts with all that is kept below it, a state that could not be read by itself. The
+  /// oldest goes first.
+  public var keptByteCount: Int? = 8 << 20
+
+  /// How many older states stay of those that a restore may take by itself, by their reasons: by default one that
+  /// a shorter archive has replaced, three of other versions of the app, and no session.
+  public var historyCounts = Self.usualCounts
+
   /// How many bytes all these may have together; each counts whole, also where it takes no space.
-  public var byteCount = 1 << 28
-  /// The age in seconds under which all others stay; the oldest and the two newest of them stay
+  public var historyByteCount = 1 << 28
+
+  /// The age in seconds under which all other older states stay; the oldest and the two newest of them stay
   /// whatever their age.
-  public var age: TimeInterval = 30 * 24 * 3600
+  public var historyAge: TimeInterval = 30 * 24 * 3600
 
-  /// Made once, since each keeper has two bounds.
-  private static let usual: [Moment.Reason: Int] = [.replaced: 1, .version: 3]
+  /// How many nodes, views and objects a save meets at most; with more it throws `tooManyNodes`.
+  public var nodeLimit = 1 << 22
 
-  /// Creates the bound that holds if none is set.
+  /// A state that is older, in seconds, is not restored; nil restores a state of any age.
+  public var maximumAge: TimeInterval?
+
+  /// How many launches in a row must crash while they restore before one leaves something out.
+  public var crashThreshold = 2
+
+  /// Whether a second instance of the app restores nothing and saves nothing; its reports name the first.
+  ///
+  /// By default a second instance has a state of its own, with the first free number: `main~2`, `main~3` and
+  /// so on. So two terminals of one app both have their state back, in the order in which they are launched. A
+  /// user who later runs one instance does not see what was done in a second one: tell users with
+  /// ``StateKeeper/otherInstances``. A second keeper of the name in the same process is treated alike.
+  ///
+  /// A single instance waits in a restore or save up to a second for another one that is about to end. When the
+  /// other one has ended, the next save takes the state, and keeps the stored one, which this instance has not
+  /// read, in the history: quit, or restore again before you save.
+  public var isSingleInstance = false
+
+  /// Creates a policy with the values that stand here.
   public init() {}
 
-  /// The moments that the bound removes, of all in their order.
+  /// Made once, since each keeper has two policies.
+  private static let usualCounts: [Moment.Reason: Int] = [.replaced: 1, .version: 3]
+
+  /// The older states that are too many, too large or too old, of all in their order.
   ///
   /// The newest one stays, and the newest one that a restore may take and whose bytes lie
   /// elsewhere than those of the stored archive: damage of one file must not reach all.
@@ -424,9 +463,10 @@ public struct HistoryBound: Hashable, Sendable {
     let elsewhere = all.last { $0.reason.isRestorable && !$0.isOfMain }?.id
     let others = all.filter { !$0.reason.isRestorable }
     let old = Set(
-      others.dropFirst().dropLast(2).filter { now.timeIntervalSince($0.date) >= age }.map(\.id))
-    var left = counts.mapValues { max(0, $0) }
-    var bytes = max(0, byteCount)
+      others.dropFirst().dropLast(2).filter { now.timeIntervalSince($0.date) >= historyAge }
+        .map(\.id))
+    var left = historyCounts.mapValues { max(0, $0) }
+    var bytes = max(0, historyByteCount)
     return all.reversed().filter { moment in
       guard moment.reason.isRestorable else { return old.contains(moment.id) }
       left[moment.reason, default: 0] -= 1
@@ -434,51 +474,5 @@ public struct HistoryBound: Hashable, Sendable {
       if !isOver { bytes -= moment.byteCount }
       return isOver && moment.id != elsewhere && moment.id != all.last?.id
     }
-  }
-}
-
-/// What a keeper stores, keeps, and leaves out.
-public struct StatePolicy: Sendable {
-  /// How long, and how much, of what nobody has claimed or read stays stored; nil bounds nothing.
-  public var keptBound: KeptBound? = KeptBound()
-
-  /// How many older states stay beside the state, and for how long.
-  public var historyBound = HistoryBound()
-
-  /// How many nodes, views and objects a save meets at most; with more it throws `tooManyNodes`.
-  public var nodeLimit = 1 << 22
-
-  /// A state that is older, in seconds, is not restored; nil restores a state of any age.
-  public var maximumAge: TimeInterval?
-
-  /// How many launches in a row must crash while they restore before one leaves something out.
-  public var crashThreshold = 2
-
-  /// What becomes of a second instance of the app.
-  public var instances = InstancePolicy.numbered
-
-  /// Creates a policy with the values that stand here.
-  public init() {}
-}
-
-/// For how long, and up to what size, saves keep elements that a restore could not bring back.
-///
-/// An element that is not back counts with all that is kept below it. A state that could
-/// not be read counts by itself. Elements over the age go. If the others together have too
-/// many bytes, the oldest goes first. The report of the save that drops an element names
-/// it with its age and size.
-///
-/// The age is counted from the first save that kept the element, by the clock of the
-/// keeper. A clock that is set back, or was not set yet, drops nothing.
-public struct KeptBound: Hashable, Sendable {
-  /// How long an element is kept, in seconds; nil for ever.
-  public var age: TimeInterval?
-
-  /// How many bytes of one state are kept; nil for any number.
-  public var byteCount: Int?
-
-  /// Creates a bound: by default a year of 365 days, and 8 MiB.
-  public init(age: TimeInterval? = 365 * 24 * 60 * 60, byteCount: Int? = 8 << 20) {
-    (self.age, self.byteCount) = (age, byteCount)
   }
 }

@@ -4,8 +4,7 @@ public import RestorationFoundation
 ///
 /// The application has an entry only if the report has something to say of it. That entry comes first.
 public struct ReportEntry: Hashable, Sendable {
-  /// The kind of the element.
-  public let kind: ElementKind
+  package let kind: ElementKind
 
   /// Where the element is; empty for the application.
   public let path: RestorationPath
@@ -18,24 +17,17 @@ public struct ReportEntry: Hashable, Sendable {
 
   /// Facts about the element beside its outcome.
   public internal(set) var notes: [ReportNote] = []
+
+  /// When a save kept the element for the first time; nil if none has, or if the entry is not of what is kept.
+  public internal(set) var since: Date?
+
+  /// The bytes that are kept, with all that is kept below the element; nil if the entry is not of what is kept.
+  public internal(set) var byteCount: Int?
 }
 
 /// The kind of an element, or of an entry in a report.
-public enum ElementKind: String, Hashable, Sendable {
-  /// The application's own values.
-  case application
-
-  /// A scene, with what is stored of its session.
-  case scene
-
-  /// A ``RestorableNode``.
-  case node
-
-  /// A ``RestorableView``.
-  case view
-
-  /// A registered ``RestorableObject``.
-  case object
+package enum ElementKind: String, Hashable, Sendable {
+  case application, scene, node, view, object
 }
 
 /// What happened to an element in a save or in a restore.
@@ -54,7 +46,7 @@ public enum ElementOutcome: Hashable, Sendable {
   case keptAsStored
 
   /// The element was not back, and was kept since the date. That is longer than the
-  /// ``StatePolicy/keptBound`` says, or all kept elements together have more bytes. So the element is
+  /// ``StatePolicy/keptAge`` says, or all kept elements together have more bytes. So the element is
   /// left out with all below it, which took so many bytes together.
   case expired(since: Date, byteCount: Int)
 
@@ -139,29 +131,4 @@ public enum ElementOutcome: Hashable, Sendable {
 
   /// Restoring the node, or a node below it, crashed too often, so no step was asked for it.
   case skipped
-}
-
-/// An element that a restore could not bring back, and that saves keep as it is stored.
-public struct KeptElement: Hashable, Sendable {
-  /// The kind of the element.
-  public let kind: ElementKind
-
-  /// Where the element was.
-  public let path: RestorationPath
-
-  /// The name of the element's class, as it was saved.
-  public let className: String
-
-  /// The outcome of the element in the restore; `restored` if it has a later state, and this one is
-  /// kept beside that.
-  public let reason: ElementOutcome
-
-  /// Whether only the state is kept: the element itself is back, but its state could not be read.
-  public let isStateAlone: Bool
-
-  /// When a save kept the element for the first time; nil if none has yet.
-  public let since: Date?
-
-  /// The size of the element's records in bytes, with all that is kept below it.
-  public let byteCount: Int
 }

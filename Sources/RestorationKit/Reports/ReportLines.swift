@@ -45,7 +45,7 @@ extension ElementOutcome: CustomStringConvertible {
       "gone, another node is saved in its place; it could have come back by restore(late:below:)"
     case .expired(let since, let byteCount):
       "left out with its \(byteCount) bytes, which were kept since \(since): longer than"
-        + " policy.keptBound says, or more is kept than it allows"
+        + " policy.keptAge says, or more is kept than policy.keptByteCount"
     case .noIdentifier: "left out, it has no usable restoration identifier"
     case .duplicate:
       "left out, another one has this path; give each of the two an identifier of its own"
@@ -98,12 +98,8 @@ extension ElementOutcome: CustomStringConvertible {
   }
 }
 
-/// Why a state is kept on this machine only: the place where the directory keeps its states has
-/// something else, and nothing was changed there.
-///
-/// The module of such a directory says what is in the way. RestorationSharing, whose states several
-/// machines share, has the conflict of a refusal.
-public struct Refusal: Hashable, Sendable, CustomStringConvertible {
+/// Why a state is kept on this machine only, in words that complete “Not in the store:”.
+package struct Refusal: Hashable, Sendable, CustomStringConvertible {
   /// What the module of the directory reads again.
   package let cause: any Hashable & Sendable & CustomStringConvertible
 
@@ -111,17 +107,11 @@ public struct Refusal: Hashable, Sendable, CustomStringConvertible {
     self.cause = cause
   }
 
-  /// What is in the way, in words that complete “Not in the store:”.
-  public var reason: String { cause.description }
+  package var description: String { cause.description }
 
-  /// The reason.
-  public var description: String { reason }
-
-  /// Compares the causes.
-  public static func == (one: Refusal, other: Refusal) -> Bool {
+  package static func == (one: Refusal, other: Refusal) -> Bool {
     AnyHashable(one.cause) == AnyHashable(other.cause)
   }
 
-  /// Hashes the cause.
-  public func hash(into hasher: inout Hasher) { cause.hash(into: &hasher) }
+  package func hash(into hasher: inout Hasher) { cause.hash(into: &hasher) }
 }

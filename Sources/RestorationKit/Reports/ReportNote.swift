@@ -28,7 +28,7 @@ public enum ReportNote: Hashable, Sendable {
   case unreadable(String)
 
   /// Another keeper of this process has the state, so this one has a state with a number,
-  /// or none with ``InstancePolicy/single``. The note is also in reports of restores.
+  /// or none with ``StatePolicy/isSingleInstance``. The note is also in reports of restores.
   case otherKeeper(stateName: String)
 
   /// The restoration class is not registered, so a restore will not find it.
@@ -120,12 +120,12 @@ public enum ReportNote: Hashable, Sendable {
   case migrated(from: Int)
 
   /// Saves leave the element as it is stored, while its parent is saved and within the
-  /// ``StatePolicy/keptBound``. The element is not back, or its parent could not be
+  /// ``StatePolicy/keptAge``. The element is not back, or its parent could not be
   /// decoded and so did not take it.
   case kept
 
   /// The stored state of the element could not be read and was kept since then. It was
-  /// kept for longer, or is larger, than the ``StatePolicy/keptBound`` allows, so it is
+  /// kept for longer, or is larger, than the ``StatePolicy/keptAge`` allows, so it is
   /// stored no more.
   case keptStateDropped(since: Date, byteCount: Int)
 }

@@ -15,35 +15,36 @@ public struct PreservationReport: Hashable, Sendable {
   /// A node that has not changed, and was not asked, has none; see ``unaskedCount``.
   ///
   /// - Complexity: O(*n*) in the number of entries when they are asked for first.
-  public var entries: [ReportEntry] { lines.made.noting(otherInstances, .saved) }
+  public var entries: [ReportEntry] { lines.made.noting(others, .saved) }
 
   /// Makes the entries.
   var lines = ReportEntries { [] }
 
-  /// The elements that are stored as they were, because the restore could not bring them back.
+  /// The elements that are stored as they were, because the restore could not bring them back or read them.
   ///
-  /// ``StatePolicy/keptBound`` says for how long.
-  public internal(set) var kept: [KeptElement] = []
+  /// The outcomes are those of the restore: ``ElementOutcome/restored(by:)`` of an element that has a later
+  /// state, and whose earlier one is kept beside that. ``StatePolicy/keptAge`` says for how long.
+  public internal(set) var kept: [ReportEntry] = []
 
   /// The version of the stored archive; nil if nothing is stored.
   public internal(set) var version: ArchiveVersion?
 
   /// How many stored elements were not asked, because they say when they change and
   /// have not changed; see ``StateTracking``.
-  public var unaskedCount: Int { counts.unasked }
+  public var unaskedCount: Int { measures.unasked }
 
   /// The size of the stored state in bytes; 0 if nothing was saved.
-  public var byteCount: Int { counts.stored }
+  public var byteCount: Int { measures.stored }
 
   /// How many bytes of the state this save has written; 0 if nothing had changed.
-  public var writtenByteCount: Int { counts.written }
+  public var writtenByteCount: Int { measures.written }
 
-  var counts = Counts()
+  var measures = Measures()
 
-  struct Counts: Hashable { var unasked = 0, stored = 0, written = 0 }
+  struct Measures: Hashable { var unasked = 0, stored = 0, written = 0, walk = Duration.zero }
 
   /// How long the caller waited for the walk.
-  public internal(set) var walkDuration: Duration = .zero
+  public var walkDuration: Duration { measures.walk }
 
   /// The ``Moment/id`` of the state that gave way and was not read in this launch, or, where
   /// the gate said no, was not decoded whole; nil if none gave way.
@@ -66,19 +67,24 @@ public struct PreservationReport: Hashable, Sendable {
   /// The name has a number if other instances have the names before it.
   public internal(set) var stateName: String?
 
-  /// The instances that have the names before ``stateName``.
-  public internal(set) var otherInstances: [OtherInstance] = []
+  /// The instances that have the names before ``stateName``, as in `process 4711, Catalog has main`.
+  public var otherInstances: [String] { others.map(\.description) }
+
+  package internal(set) var others: [OtherInstance] = []
+
+  /// Why the outcome is `refused`; nil for any other.
+  package internal(set) var refusal: Refusal?
 
   /// Whether all that the app has is stored, if the outcome is `saved`.
   var isComplete = true
 
   init(_ outcome: Outcome, _ others: [OtherInstance] = []) {
-    (self.outcome, otherInstances) = (outcome, others)
+    (self.outcome, self.others) = (outcome, others)
   }
 
   /// The entries that the developer should look at, in order.
   public var problems: [ReportEntry] {
-    lines.mayHaveProblems || !otherInstances.isEmpty ? entries.filter(\.isProblem) : []
+    lines.mayHaveProblems || !others.isEmpty ? entries.filter(\.isProblem) : []
   }
 }
 
@@ -96,7 +102,7 @@ extension PreservationReport: CustomStringConvertible {
         ?? "")
       + (unsentAside.map { " What was set aside is not in the store. \($0)" } ?? "")
       + (unaskedCount == 0 ? "" : " \(unaskedCount) more have not changed.")
-      + setAside.setAsideSentence + otherInstances.sentence(stateName)
+      + setAside.setAsideSentence + others.sentence(stateName)
   }
 
   /// The problems of the save, each in a sentence with its place.
@@ -128,34 +134,28 @@ public struct RestorationReport: Hashable, Sendable {
     public var description: String { rawValue }
   }
 
-  /// The archive that was restored, or was too old.
-  public struct Source: Hashable, Sendable {
-    /// Where the archive is, for a person to read.
-    public let location: String
-
-    /// When the archive was saved; nil if the time is not known.
-    public let savedAt: Date?
-
-    /// Why the newer archives were not restored, each in a sentence with its place, in order; none if
-    /// the archive is the state that was saved last.
-    ///
-    /// The next save keeps an unreadable one in the history.
-    public let passedOver: [String]
-  }
-
   /// The outcome of the restore as a whole.
   public internal(set) var outcome: Outcome
 
   /// The application if there is something to say of it, then the nodes, parents before children.
   ///
   /// - Complexity: O(*n*) in the number of entries when they are asked for first.
-  public var entries: [ReportEntry] { lines.made.noting(otherInstances, .restored(by: .delegate)) }
+  public var entries: [ReportEntry] { lines.made.noting(others, .restored(by: .delegate)) }
 
   /// Makes the entries.
   var lines = ReportEntries { [] }
 
-  /// The archive that was restored, or was too old; nil if there is none.
-  public internal(set) var source: Source?
+  /// Where the archive is that was restored or was too old, for a person to read; nil if there is none.
+  public internal(set) var location: String?
+
+  /// When that archive was saved; nil if the time is not known.
+  public internal(set) var savedAt: Date?
+
+  /// Why newer archives were not restored, each in a sentence with its place, in order; none if
+  /// the archive is the state that was saved last.
+  ///
+  /// The next save keeps an unreadable one in the history.
+  public internal(set) var passedOver: [String] = []
 
   /// A problem of the launch beside the nodes; nil if there was none.
   ///
@@ -167,19 +167,21 @@ public struct RestorationReport: Hashable, Sendable {
   /// The name has a number if other instances have the names before it.
   public internal(set) var stateName: String?
 
-  /// The instances that have the names before ``stateName``.
-  public internal(set) var otherInstances: [OtherInstance] = []
+  /// The instances that have the names before ``stateName``, as in `process 4711, Catalog has main`.
+  public var otherInstances: [String] { others.map(\.description) }
+
+  package internal(set) var others: [OtherInstance] = []
 
   /// The elements that are not back, or could not be read; the saves that follow keep them.
   ///
-  /// ``StatePolicy/keptBound`` says for how long. Empty for a node that came late.
-  public internal(set) var kept: [KeptElement] = []
+  /// As ``PreservationReport/kept``; empty for a node that came late.
+  public internal(set) var kept: [ReportEntry] = []
 
   /// How long the caller waited while nodes were made and decoded.
   public internal(set) var walkDuration: Duration = .zero
 
   init(_ outcome: Outcome, _ others: [OtherInstance] = []) {
-    (self.outcome, otherInstances) = (outcome, others)
+    (self.outcome, self.others) = (outcome, others)
   }
 
   /// The entries that the developer should look at, in order.
@@ -187,7 +189,7 @@ public struct RestorationReport: Hashable, Sendable {
   /// A vetoed node and a tab that may be built later are not among them. Neither is a
   /// node that was left out, or saved without state, if another entry has the reason.
   public var problems: [ReportEntry] {
-    lines.mayHaveProblems || !otherInstances.isEmpty ? entries.filter(\.isProblem) : []
+    lines.mayHaveProblems || !others.isEmpty ? entries.filter(\.isProblem) : []
   }
 }
 
@@ -198,9 +200,9 @@ extension RestorationReport: CustomStringConvertible {
   }
 
   var headline: String {
-    let saved = source?.savedAt.map { " It was saved \($0)." } ?? ""
+    let saved = savedAt.map { " It was saved \($0)." } ?? ""
     return (outcome == .restored ? restored : "Nothing restored: \(outcome.reason)\(saved)")
-      + otherInstances.sentence(stateName)
+      + others.sentence(stateName)
   }
 
   private var restored: String {
@@ -210,16 +212,14 @@ extension RestorationReport: CustomStringConvertible {
     let count =
       "Restored \(wholeCount) of \(nodes.count) nodes"
       + (problemCount == 0 ? "." : ", \(problemCount) with problems.")
-    guard let source, !source.passedOver.isEmpty else { return count }
-    return count + " It is an older state, \(source.location)"
-      + (source.savedAt.map { ", saved \($0)" } ?? "") + ". "
-      + source.passedOver.joined(separator: " ")
+    guard let location, !passedOver.isEmpty else { return count }
+    return count + " It is an older state, \(location)" + (savedAt.map { ", saved \($0)" } ?? "")
+      + ". " + passedOver.joined(separator: " ")
   }
 
   /// The problems of the restore, each in a sentence with its place.
   var said: [String] {
-    let isOlder = source?.passedOver.isEmpty == false
-    return (outcome.isProblem || isOlder ? [headline] : [])
+    (outcome.isProblem || !passedOver.isEmpty ? [headline] : [])
       + (launchProblem.map { ["A problem of the launch: \($0)"] } ?? []) + problems.flatMap(\.said)
   }
 }
@@ -417,10 +417,10 @@ public enum ReportOutcome: Hashable, Sendable {
   case inUse(by: String?)
 
   /// The place where the directory keeps its states has something else, and nothing was changed there.
-  /// What was saved is kept here.
+  /// What was saved is kept here. The text completes “Not in the store:”.
   ///
   /// A directory of RestorationSharing says this, whose states several machines share.
-  case refused(Refusal)
+  case refused(String)
 
   /// Whether a save has stored all here.
   var isStoredHere: Bool {
@@ -491,7 +491,7 @@ extension ElementOutcome {
   }
 
   /// The step that provided the node; nil if it is not there.
-  var step: RestorationReport.Step? {
+  package var step: RestorationReport.Step? {
     switch self {
     case .restored(let step), .restoredWithoutState(let step), .decodeFailed(let step, _): step
     case .newerVersion(let step, _, _), .migrationFailed(let step, _, _): step

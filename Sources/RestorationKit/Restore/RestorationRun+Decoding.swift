@@ -167,9 +167,9 @@ extension RestorationRun {
     }
     let (copy, first) = (MigratingState(stored), version)
     do {
-      for step in steps {
-        version = step.from
-        try step.change(copy)
+      for (from, change) in steps {
+        version = from
+        try change(copy)
       }
       let changed = try KeyedDecoder.encoding(copy.write)
       return ReadBody(unread: unread, body: .success(changed), migratedFrom: first)

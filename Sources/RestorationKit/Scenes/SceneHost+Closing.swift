@@ -4,7 +4,7 @@ internal import RestorationFoundation
 extension SceneHost {
   /// Closes a window.
   ///
-  /// With a ``closedSceneBound`` the window is saved, and can be opened again; without one no file has anything
+  /// With a ``closedSceneCount`` the window is saved, and can be opened again; without one no file has anything
   /// of the window any more.
   ///
   /// - Parameter scene: A scene that is connected.
@@ -18,7 +18,7 @@ extension SceneHost {
 
   private func closeNow(_ scene: RestorableScene) async throws(RestorationError) {
     guard scene.session.scene === scene else { throw .sceneIsNotConnected }
-    guard closedSceneBound != nil, scene.session.isRestorable else {
+    guard closedSceneCount > 0, scene.session.isRestorable else {
       return try await discard([scene.session])
     }
     scene.session.node.content.closedAt = keeper.settings.now()
@@ -96,11 +96,11 @@ extension SceneHost {
 
   /// The closed windows that are over the bound.
   var overBound: [SceneSession] {
-    let (bound, now) = (closedSceneBound ?? ClosedSceneBound(count: 0), keeper.settings.now())
+    let now = keeper.settings.now()
     return closedSessions.enumerated().filter { place, session in
       session.state == .closed
-        && (place >= bound.count
-          || session.closedAt.map { now.timeIntervalSince($0) > bound.age } ?? false)
+        && (place >= closedSceneCount
+          || session.closedAt.map { now.timeIntervalSince($0) > closedSceneAge } ?? false)
     }.map(\.element)
   }
 }

@@ -9,7 +9,7 @@ extension SceneHost {
   /// The method takes four steps, which an app can take one by one instead: ``register(_:)`` and
   /// ``declaredActivityTypes``, ``launch()``, ``restoreScenes()``, and
   /// ``open(_:configurationName:activity:)`` if no scene is connected then. Set the
-  /// ``delegate`` and the ``closedSceneBound`` before.
+  /// ``delegate`` and the ``closedSceneCount`` before.
   ///
   /// What cannot be read does not end the app: that is among the ``SceneStart/problems``, and
   /// a scene is there all the same.
@@ -20,7 +20,7 @@ extension SceneHost {
   ///     declared.
   /// - Returns: What is back, and what is not.
   /// - Throws: ``RestorationError`` with `inUse` if another instance of the app has the
-  ///   scenes and ``StatePolicy/instances`` is `single`; then no scene is connected.
+  ///   scenes and ``StatePolicy/isSingleInstance`` is true; then no scene is connected.
   ///   With `noConfiguration` or `noDelegate` no scene came back, and the first one could
   ///   not be made.
   @discardableResult
@@ -76,7 +76,7 @@ extension SceneHost {
   public func autosave(
     every interval: Duration = .milliseconds(250), polling: Duration? = .seconds(2),
     clock: any Clock<Duration> = ContinuousClock(), isolation: isolated any Actor = #isolation,
-    told: @escaping (Autosave.Event) -> Void = { _ in }
+    told: @escaping (Result<PreservationReport, RestorationError>) -> Void = { _ in }
   ) -> Autosave {
     keeper.autosave(
       every: interval, polling: polling, clock: clock, isolation: isolation,

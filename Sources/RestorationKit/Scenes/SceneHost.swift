@@ -1,5 +1,5 @@
 internal import ArchiveCodec
-internal import RestorationFoundation
+public import RestorationFoundation
 
 /// The windows of an app: opens them, brings them back, and lets them go.
 ///
@@ -16,10 +16,15 @@ public final class SceneHost {
   /// The types of activities that may be stored.
   public var declaredActivityTypes: Set<String> = []
 
-  /// Which windows that were closed can be opened again; none if nil.
+  /// How many windows that were closed can be opened again; the one that was closed first goes first.
   ///
-  /// Set it before the launch, which lets go what is over the bound.
-  public var closedSceneBound: ClosedSceneBound?
+  /// Set it before the launch, which lets go what is more or too old.
+  public var closedSceneCount = 0
+
+  /// How long after they were closed, in seconds; by default a day.
+  ///
+  /// A window that was closed in the future, by a clock that was set back, stays.
+  public var closedSceneAge: TimeInterval = 24 * 3600
 
   /// The sessions whose windows come back, the one that was at the front last first.
   public var openSessions: [SceneSession] {

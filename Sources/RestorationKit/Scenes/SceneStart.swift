@@ -24,10 +24,7 @@ public struct SceneStart {
   }
 
   mutating func noteProblem(of scene: RestorableScene) {
-    let status = scene.keeper.status
-    if let flaw = status.isActive ? scene.restoration?.flaw : status.description {
-      note(flaw, scene.session)
-    }
+    if let flaw = scene.keeper.problem ?? scene.restoration?.flaw { note(flaw, scene.session) }
   }
 }
 

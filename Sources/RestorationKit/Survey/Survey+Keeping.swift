@@ -71,7 +71,7 @@ extension Survey {
     var unread = withheld
     // What was kept with all below it was counted so.
     unread.byteCount = body.byteCount
-    if let most = conditions.policy.keptBound?.byteCount, body.byteCount > most {
+    if let most = conditions.policy.keptByteCount, body.byteCount > most {
       let since = withheld.since ?? conditions.now
       return places.notes.add(
         .keptStateDropped(since: since, byteCount: body.byteCount), slot)
@@ -126,9 +126,10 @@ extension Survey {
 
   /// Lets go what was kept for longer than may be, or is more than may be.
   mutating func expireKept() {
-    guard let bound = conditions.policy.keptBound, !edits.kept.isEmpty else { return }
+    if edits.kept.isEmpty { return }
     let all = boundedParts()
-    let excess = bound.excess(all.map { ($0.since, $0.byteCount) }, at: conditions.now)
+    let excess = conditions.policy.excess(
+      ofKept: all.map { ($0.since, $0.byteCount) }, at: conditions.now)
     var (gone, forgotten): ([Int32: Set<UInt64>], Set<Int32>) = ([:], [])
     for (index, isExpired) in excess {
       let (slot, body, since, byteCount) = all[index]
@@ -182,7 +183,7 @@ extension Survey {
   }
 }
 
-extension KeptBound {
+extension StatePolicy {
   /// The first day of 2026.
   private static let earliest = Date(timeIntervalSince1970: 1_767_225_600)
 
@@ -194,15 +195,15 @@ extension KeptBound {
   ///   - now: The time of the save.
   /// - Returns: The indices of what goes, in order, and whether the age is the reason.
   package func excess(
-    _ kept: [(since: Date, byteCount: Int)], at now: Date
+    ofKept kept: [(since: Date, byteCount: Int)], at now: Date
   ) -> [(index: Int, isExpired: Bool)] {
     var byteCount = kept.reduce(0) { $0 + $1.byteCount }
     var gone: [(index: Int, isExpired: Bool)] = []
     for (index, item) in kept.enumerated() {
       // The date of a clock that was not set is older than any.
       let isDated = item.since > Self.earliest
-      let isExpired = isDated && age.map { now.timeIntervalSince(item.since) > $0 } ?? false
-      let isTooMuch = self.byteCount.map { byteCount > $0 } ?? false
+      let isExpired = isDated && keptAge.map { now.timeIntervalSince(item.since) > $0 } ?? false
+      let isTooMuch = keptByteCount.map { byteCount > $0 } ?? false
       guard isExpired || isTooMuch else { continue }
       byteCount -= item.byteCount
       gone.append((index, isExpired))

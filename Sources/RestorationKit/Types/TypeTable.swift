@@ -37,7 +37,7 @@ final class TypeTable {
 
   func register(
     _ type: Any.Type, as given: String?, aliases: [String], version: Int,
-    migrations: [StateMigration], factory: Factory?, isNamedBySaves: Bool = false
+    migrations: StateVersion.Migrations, factory: Factory?, isNamedBySaves: Bool = false
   ) throws(RestorationError) {
     let name = given ?? String(nameOf: type)
     let registration = Registration(

@@ -335,9 +335,9 @@ package final class ValueTable: Sendable {
     }
     report.kept += entries.compactMap { name, entry in
       entry.kept.map {
-        KeptElement(
-          kind: .node, path: name.path, className: "@value", reason: .restored(by: .existing),
-          isStateAlone: true, since: nil, byteCount: $0.content.byteCount)
+        ReportEntry(
+          kind: .node, path: name.path, className: "@value", outcome: .restored(by: .existing),
+          byteCount: $0.content.byteCount)
       }
     }
     let skipped = entries.keys.filter { mark?.leavesOut($0) == true }.map {

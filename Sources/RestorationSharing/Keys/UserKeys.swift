@@ -105,7 +105,7 @@ public final class UserKeys: Sendable {
       }
       return key
     }
-    return FixedKeyProvider(key)
+    return key
   }
 
   /// Destroys the key of a user, and with it all that the key has sealed.

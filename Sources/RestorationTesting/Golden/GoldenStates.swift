@@ -236,7 +236,7 @@ public struct GoldenStates {
   private static let suffix = ".rka"
 
   private func tester(over directory: MemoryStateDirectory) throws -> RestorationTester {
-    try makeTester().over(directory, keys: FixedKeyProvider(try Self.key()))
+    try makeTester().over(directory, keys: try Self.key())
   }
 
   /// Everybody knows the key, since a key beside the states would keep them from nobody either.

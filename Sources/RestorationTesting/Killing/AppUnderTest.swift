@@ -1,3 +1,4 @@
+internal import ArchiveCodec
 public import RestorationKit
 
 internal import RestorationLibc
@@ -42,7 +43,7 @@ public final class AppUnderTest: Sendable {
     moment = environment[AppVariable.moment].flatMap { KillMoment($0) }
     directory = KillingDirectory(
       FileStateDirectory(path: Self.states(in: folder)), at: moment, kill: Self.kill)
-    keys = FileKeyProvider(path: Self.key(in: folder))
+    keys = KeyFile(path: Self.key(in: folder))
   }
 
   static func states(in folder: String) -> String { "\(folder)/states" }
@@ -116,6 +117,6 @@ extension RestorationTester {
     self.init(
       application: application,
       directory: FileStateDirectory(path: AppUnderTest.states(in: folder)),
-      keys: FileKeyProvider(path: AppUnderTest.key(in: folder)))
+      keys: KeyFile(path: AppUnderTest.key(in: folder)))
   }
 }

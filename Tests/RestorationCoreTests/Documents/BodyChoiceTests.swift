@@ -91,16 +91,17 @@ final class BodyChoiceTests: XCTestCase {
       for (age, most) in [nil, 0, 1, 2].flatMap({ age in [nil, 0, 1, 3].map { (age, $0) } })
         as [(Int?, Int?)]
       {
-        let bound = KeptBound(age: age.map { Double($0) }, byteCount: most)
-        let gone = bound.excess(kept, at: now)
+        var policy = StatePolicy()
+        (policy.keptAge, policy.keptByteCount) = (age.map { Double($0) }, most)
+        let gone = policy.excess(ofKept: kept, at: now)
         let expired = list.count { item in age.map { item.age > $0 } ?? false }
         let fitting = (expired...list.count).first { count in
           let rest = list.dropFirst(count).reduce(0) { $0 + $1.byteCount }
           return most.map { rest <= $0 } ?? true
         }
-        XCTAssertEqual(gone.map(\.index), Array(0..<(fitting ?? list.count)), "\(list) \(bound)")
+        XCTAssertEqual(gone.map(\.index), Array(0..<(fitting ?? list.count)), "\(list) \(policy)")
         XCTAssertEqual(
-          gone.map(\.isExpired), gone.indices.map { $0 < expired }, "\(list) \(bound)")
+          gone.map(\.isExpired), gone.indices.map { $0 < expired }, "\(list) \(policy)")
       }
     }
   }

@@ -83,7 +83,7 @@ class BodyTestCase: XCTestCase {
     making factory: ((RestorationPath, StateDecoder) throws -> (any StateRestoring)?)? = nil
   ) throws -> StateKeeper {
     let keeper = try launch.keeper(delegate: delegate)
-    let steps = (1..<version).map { StateMigration(from: $0) { _ in } }
+    let steps = migrations(to: version)
     try keeper.register(
       Page.self, as: "Page", version: version, migrations: steps, restoration: factory)
     try keeper.register(TellingPage.self, as: "TellingPage")

@@ -293,7 +293,7 @@ final class HostileDocumentTests: BodyTestCase {
       XCTAssertFalse(report.description.isEmpty)
       XCTAssertEqual(report.kept.count, 1)
       page.text = "edited"
-      keeper.policy.keptBound?.byteCount = 0
+      keeper.policy.keptByteCount = 0
       let saved = try await keeper.save([page])
       XCTAssertFalse(saved.description.isEmpty)
       XCTAssertFalse("\(saved.kept) \(report.kept)".isEmpty)

@@ -226,10 +226,8 @@ final class LedgerLife {
     let keeper = try launch.keeper(delegate: delegate)
     self.keeper = keeper
     for type in Self.types {
-      let steps = (1..<(versions["\(type)"] ?? 1)).map { [brokenSteps] step in
-        StateMigration(from: step) { _ in
-          if brokenSteps.contains("\(type)") { throw LedgerNode.Failure() }
-        }
+      let steps = migrations(to: versions["\(type)"] ?? 1) { [brokenSteps] _, _ in
+        if brokenSteps.contains("\(type)") { throw LedgerNode.Failure() }
       }
       try keeper.register(
         type, as: "\(type)", version: versions["\(type)"] ?? 1, migrations: steps,

@@ -99,11 +99,11 @@ final class MendedBodyTests: BodyTestCase {
     let keeper = try launch.keeper()
     try keeper.register(
       Page.self, as: "Page", version: 2,
-      migrations: [StateMigration(from: 1) { _ in throw Page.Failure() }])
+      migrations: [1: { _ in throw Page.Failure() }])
     let report = try await keeper.restore(into: [Page("a")])
     XCTAssertEqual(report.kept.map(\.path.description), ["a"])
-    XCTAssertEqual(report.kept.map(\.isStateAlone), [true])
-    guard case .migrationFailed(by: .existing?, from: 1, _)? = report.kept.first?.reason else {
+    XCTAssertEqual(report.kept.count, 1)
+    guard case .migrationFailed(by: .existing?, from: 1, _)? = report.kept.first?.outcome else {
       return XCTFail("\(report.kept)")
     }
   }
@@ -116,7 +116,7 @@ final class MendedBodyTests: BodyTestCase {
     try await relaunch([page])
     let keeper = try keeper()
     let report = try await keeper.restore()
-    XCTAssertEqual(report.kept.filter(\.isStateAlone).map(\.reason), [.restored(by: .existing)])
+    XCTAssertEqual(report.kept.compactMap(\.outcome.step), [.existing])
   }
 
   func testADiscardedBodyOfAnElementThatIsLeftOutGoes() async throws {
@@ -238,7 +238,7 @@ final class MendedBodyTests: BodyTestCase {
     _ = try await first.save([])
     let root = Page("root", "new", below: (0..<20).map { Page("n\($0)", "new") })
     // All that was kept fits into it, and twenty times as much does not.
-    first.policy.keptBound = KeptBound(byteCount: 60_000)
+    first.policy.keptByteCount = 60_000
     let report = try await first.save([root])
     XCTAssertEqual(try allTexts().count { $0 == text }, 21)
     XCTAssertEqual(report.problems, [])

@@ -163,7 +163,8 @@ extension StoredBodyTests {
     let keeper = try keeper { [self] _, _ in throwing("n") }
     let report = try await keeper.restore(into: [])
     XCTAssertEqual(report.kept.count, 19_999)
-    let byteCounts = report.kept.sorted { $0.path.count < $1.path.count }.map(\.byteCount)
+    let byteCounts = report.kept.sorted { $0.path.count < $1.path.count }
+      .compactMap(\.byteCount)
     XCTAssert(zip(byteCounts, byteCounts.dropFirst()).allSatisfy { $0 > $1 })
     XCTAssertGreaterThan(byteCounts.last ?? 0, 0)
   }

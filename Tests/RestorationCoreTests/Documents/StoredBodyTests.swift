@@ -214,7 +214,7 @@ final class StoredBodyTests: BodyTestCase {
     page.text = "typed"
     _ = try await keeper.save([root])
     XCTAssertEqual(try texts("root/a"), ["typed", "old"])
-    keeper.policy.keptBound = KeptBound(byteCount: 0)
+    keeper.policy.keptByteCount = 0
     _ = try await keeper.save([root])
     XCTAssertEqual(try texts("root/a").first, "typed")
   }
@@ -355,7 +355,7 @@ final class StoredBodyTests: BodyTestCase {
     try await save([Page("root", "r", below: [Page("late", "old", below: children)])])
     let root = Page("root")
     let keeper = try keeper()
-    keeper.policy.keptBound = KeptBound(byteCount: 1 << 20)
+    keeper.policy.keptByteCount = 1 << 20
     _ = try await keeper.restore(into: [root])
     root.below = [Page("late", "new")]
     for _ in 0..<3 { _ = try await keeper.save([root]) }

@@ -75,7 +75,7 @@ final class TakenKeyTests: XCTestCase {
     try launch.removeState()
     _ = try await launch.keeper().save([tabs()])
     let keeper = try launch.keeper()
-    try keeper.register(TestTabs.self, version: 2, migrations: [StateMigration(from: 1, migrate)])
+    try keeper.register(TestTabs.self, version: 2, migrations: [1: migrate])
     let back = TestTabs("tabs", children: [TestNode("a"), TestNode("b")])
     return (try await keeper.restore(into: [back]), back)
   }

@@ -145,7 +145,7 @@ final class DamagedStateTests: FileTestCase {
     for isKey in [true, false] {
       directory = HookedDirectory()
       let own = keys
-      if isKey { keys = try FixedKeyProvider.ephemeral() }
+      if isKey { keys = try ArchiveKey() }
       let other = file(name: isKey ? "main" : "other")
       try save([1: "other"], to: other)
       try other.close()
@@ -196,7 +196,7 @@ final class DamagedStateTests: FileTestCase {
   }
 
   func testAMomentThatCannotBeReadOnceIsNotPassedOver() throws {
-    policy.historyBound.counts[.version] = 5
+    policy.historyCounts[.version] = 5
     try saveTwo()
     try saveTwo()
     try change { $0[0] ^= 1 }

@@ -37,7 +37,7 @@ class FileTestCase: XCTestCase {
   var alive: [StateFile] = []
 
   override func setUpWithError() throws {
-    keys = try FixedKeyProvider.ephemeral()
+    keys = try ArchiveKey()
   }
 
   struct MissingKey: KeyProvider {

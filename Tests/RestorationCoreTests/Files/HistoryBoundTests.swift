@@ -21,8 +21,8 @@ final class HistoryBoundTests: XCTestCase {
     return moment
   }
 
-  private func left(_ all: [Moment], _ bound: HistoryBound = HistoryBound()) -> [Int] {
-    let gone = Set(bound.excess(of: all, at: now).map(\.id))
+  private func left(_ all: [Moment], _ policy: StatePolicy = StatePolicy()) -> [Int] {
+    let gone = Set(policy.excess(of: all, at: now).map(\.id))
     return all.indices.filter { !gone.contains(all[$0].id) }
   }
 
@@ -30,14 +30,14 @@ final class HistoryBoundTests: XCTestCase {
     for reason in Moment.Reason.allCases where reason.isRestorable {
       let all = try (0..<6).map { try moment($0, reason, daysAgo: 100) }
       for count in [.min, .max] + Array(-1...7) {
-        var bound = HistoryBound()
-        bound.counts[reason] = count
+        var policy = StatePolicy()
+        policy.historyCounts[reason] = count
         // The newest one of all stays in any case.
         let kept = min(6, max(1, count))
-        XCTAssertEqual(left(all, bound), Array(6 - kept..<6), "\(reason) \(count)")
+        XCTAssertEqual(left(all, policy), Array(6 - kept..<6), "\(reason) \(count)")
       }
     }
-    XCTAssertEqual(HistoryBound().counts, [.replaced: 1, .version: 3])
+    XCTAssertEqual(StatePolicy().historyCounts, [.replaced: 1, .version: 3])
   }
 
   func testOfTheOthersTheOldestTheTwoNewestAndAllYoungOnesStay() throws {
@@ -57,21 +57,21 @@ final class HistoryBoundTests: XCTestCase {
   func testOneThatARestoreMayTakeHasOtherBytesThanTheStoredArchive() throws {
     var all = [try moment(0, .replaced)]
     for number in 1...5 { all.append(try moment(number, .session, isOfMain: true)) }
-    var bound = HistoryBound()
-    bound.counts = [.session: 2]
-    XCTAssertEqual(left(all, bound), [0, 4, 5])
-    bound.byteCount = 0
-    XCTAssertEqual(left(all, bound), [0, 5])
+    var policy = StatePolicy()
+    policy.historyCounts = [.session: 2]
+    XCTAssertEqual(left(all, policy), [0, 4, 5])
+    policy.historyByteCount = 0
+    XCTAssertEqual(left(all, policy), [0, 5])
   }
 
   func testTheBytesAreThoseOfAllThatARestoreMayTake() throws {
     let all = try (0..<4).map { try moment($0, .version, byteCount: 100) }
-    var bound = HistoryBound()
-    bound.counts = [.version: 10]
-    bound.byteCount = 250
-    XCTAssertEqual(left(all, bound), [2, 3])
-    bound.byteCount = -1
-    XCTAssertEqual(left(all, bound), [3])
+    var policy = StatePolicy()
+    policy.historyCounts = [.version: 10]
+    policy.historyByteCount = 250
+    XCTAssertEqual(left(all, policy), [2, 3])
+    policy.historyByteCount = -1
+    XCTAssertEqual(left(all, policy), [3])
   }
 
   func testOnlyTheNameOfAMomentIsOne() throws {

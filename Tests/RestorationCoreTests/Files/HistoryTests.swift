@@ -54,7 +54,7 @@ final class HistoryTests: FileTestCase {
     let files = try FilesOfTest()
     let place = FileStateDirectory(path: files.path)
     let file = file(in: place)
-    file.conditions.policy.historyBound.counts[.session] = 5
+    file.conditions.policy.historyCounts[.session] = 5
     for number in 1...3 {
       try save([UInt64(number): "a"], to: file)
       _ = try file.keepMoment(.session)
@@ -132,7 +132,7 @@ final class HistoryTests: FileTestCase {
     try save([1: "a", 7: "secret"], to: file)
     _ = try file.keepMoment(.session)
     _ = try file.keepMoment(.unread)
-    file.conditions.policy.historyBound.counts[.session] = 5
+    file.conditions.policy.historyCounts[.session] = 5
     return file
   }
 
@@ -182,7 +182,7 @@ final class HistoryTests: FileTestCase {
   }
 
   func testSessionsOverTheBoundGoWhenOneIsKept() throws {
-    policy.historyBound.counts[.session] = 2
+    policy.historyCounts[.session] = 2
     let file = file()
     for number in 1...5 {
       try save([UInt64(number): "a"], to: file)

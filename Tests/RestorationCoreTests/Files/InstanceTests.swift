@@ -23,7 +23,7 @@ final class InstanceTests: FileTestCase {
   }
 
   func testASingleInstanceHasTheStateOrNone() throws {
-    policy.instances = .single
+    policy.isSingleInstance = true
     let (first, second) = (file(), file())
     try save([1: "a"], to: first)
     for _ in 1...2 {

@@ -13,7 +13,7 @@ extension KeptStatesTests {
   private func assertGoesOn(_ what: String, _ plant: (_ history: String) throws -> Void)
     async throws
   {
-    bound.counts[.session] = 5
+    policy.historyCounts[.session] = 5
     let directory = try TemporaryDirectory()
     for value in ["one", "two"] { try await launch(value, in: directory) }
     try plant(directory.child("main.history"))
@@ -71,7 +71,7 @@ extension KeptStatesTests {
   }
 
   func testAFileInThePlaceOfTheHistoryStopsNoLaunchAndADiscardSaysSo() async throws {
-    bound.counts[.session] = 5
+    policy.historyCounts[.session] = 5
     let directory = try TemporaryDirectory()
     try await launch("one", in: directory)
     try directory.write([1], to: "main.history")

@@ -85,7 +85,7 @@ extension KeptStatesTests {
             XCTAssertEqual(report.outcome, .restored, label)
             XCTAssertEqual(node.value, ["C", "B", "A"][best], label)
             XCTAssertEqual(
-              report.source?.passedOver.count,
+              report.passedOver.count,
               // Of moments nobody knows that they are missing.
               damages[..<best].enumerated().count { $0 == 0 || $1 != .missing }, label)
           }
@@ -104,14 +104,14 @@ extension KeptStatesTests {
     let saved = now
     now += 30
     var report = try await restored(directory).report
-    XCTAssertEqual(report.source?.location, directory.child(Self.state))
-    XCTAssertEqual(report.source?.savedAt, saved)
-    XCTAssertEqual(report.source?.passedOver, [])
+    XCTAssertEqual(report.location, directory.child(Self.state))
+    XCTAssertEqual(report.savedAt, saved)
+    XCTAssertEqual(report.passedOver, [])
     try directory.write(Array("text".utf8), to: Self.state)
     report = try await restored(directory).report
     let newest = try await moments(directory).last
-    XCTAssertEqual(report.source?.location, newest?.id)
-    XCTAssertEqual(report.source?.savedAt, saved - 60)
+    XCTAssertEqual(report.location, newest?.id)
+    XCTAssertEqual(report.savedAt, saved - 60)
     let first = report.description.split(separator: "\n").first ?? ""
     XCTAssertTrue(first.contains("It is an older state"), report.description)
     XCTAssertTrue(
@@ -129,7 +129,7 @@ extension KeptStatesTests {
         try kept.map { try directory.bytes(of: "main.history/\($0.id)") }, [damaged])
       let again = try await restored(directory)
       XCTAssertEqual(again.value, "D")
-      XCTAssertEqual(again.report.source?.passedOver, [])
+      XCTAssertEqual(again.report.passedOver, [])
     }
   }
 

@@ -10,7 +10,7 @@ import XCTest
 final class KeptStatesTests: XCTestCase {
   let keys = MemoryKeyProvider()
   var now = Date(timeIntervalSince1970: 1_800_000_000)
-  var bound = HistoryBound()
+  var policy = StatePolicy()
 
   static let state = "main.rka"
 
@@ -28,7 +28,7 @@ final class KeptStatesTests: XCTestCase {
       application: Launch.application, directory: directory, keys: keys ?? self.keys,
       environment: ApplicationEnvironment(applicationVersion: version, systemVersion: "6.1"),
       now: { [self] in now })
-    keeper.policy.historyBound = bound
+    keeper.policy = policy
     return keeper
   }
 
@@ -199,7 +199,7 @@ final class KeptStatesTests: XCTestCase {
   func testEachLaunchKeepsWhatItHasFoundBeforeItChangesItAlthoughSavesAppendToTheSameFile()
     async throws
   {
-    bound.counts[.session] = 2
+    policy.historyCounts[.session] = 2
     let directory = try TemporaryDirectory()
     try await launch("one", "one!", "one!!", in: directory)
     for _ in 0..<3 { try await launch(in: directory) }
@@ -213,7 +213,7 @@ final class KeptStatesTests: XCTestCase {
   }
 
   func testASecondRestoreOfALaunchKeepsNoSession() async throws {
-    bound.counts[.session] = 5
+    policy.historyCounts[.session] = 5
     let directory = try TemporaryDirectory()
     try await launch("one", in: directory)
     let keeper = try keeper(directory)
@@ -229,7 +229,7 @@ final class KeptStatesTests: XCTestCase {
   }
 
   func testASessionStaysWhenItIsPutBackAndTheStateIsAMoment() async throws {
-    bound.counts[.session] = 5
+    policy.historyCounts[.session] = 5
     let directory = try TemporaryDirectory()
     for value in ["one", "two", "three"] { try await launch(value, in: directory) }
     let keeper = try keeper(directory)
@@ -249,7 +249,7 @@ final class KeptStatesTests: XCTestCase {
   }
 
   func testMomentsGoOneByOneAndThoseThatARestoreMayTakeWithTheState() async throws {
-    bound.counts[.session] = 5
+    policy.historyCounts[.session] = 5
     let directory = try TemporaryDirectory()
     for value in ["one", "two", "three", "four"] { try await launch(value, in: directory) }
     let keeper = try keeper(directory)
@@ -319,7 +319,7 @@ final class KeptStatesTests: XCTestCase {
         try kept.map { try directory.bytes(of: "main.history/\($0.id)") },
         isHistoryAlone ? [] : [bytes])
       XCTAssertEqual(kept.first?.id, report.setAside)
-      let next = try? await restored(directory, FixedKeyProvider(key))
+      let next = try? await restored(directory, key)
       XCTAssertNil(next?.value)
     }
   }
@@ -371,7 +371,7 @@ final class KeptStatesTests: XCTestCase {
     _ = try await next.restore(into: [first, second])
     XCTAssertEqual([first.value, second.value], ["C", "same"])
     await next.close()
-    let old = try await restored(directory, FixedKeyProvider(former)).value
+    let old = try await restored(directory, former).value
     XCTAssertEqual(old, "A", "The key of before opens what was stored before.")
   }
 

@@ -184,7 +184,7 @@ extension LaunchLifeTests {
     let other = HookedDirectory()
     let own = directory
     let ownKeys = keys
-    keys = try FixedKeyProvider.ephemeral()
+    keys = try ArchiveKey()
     directory = other
     try saveTree()
     for _ in 1...2 { _ = try launch(crashingIn: 4) }

@@ -199,7 +199,7 @@ final class LaunchLifeTests: FileTestCase {
     try open(file)
     _ = try file.keepMoment(.version)
     try save([1: "new"], to: file)
-    file.conditions.policy.historyBound.counts[.session] = 2
+    file.conditions.policy.historyCounts[.session] = 2
     _ = try file.keepMoment(.session)
     try file.close()
     for _ in 1...2 { _ = try launch(crashingIn: 0) }
@@ -207,7 +207,7 @@ final class LaunchLifeTests: FileTestCase {
   }
 
   func testOfSeveralStatesThatCrashTheThirdIsNotTried() throws {
-    policy.historyBound.counts[.version] = 5
+    policy.historyCounts[.version] = 5
     for number in 1...3 {
       let file = file()
       try open(file).opened.mark?.endRestore()

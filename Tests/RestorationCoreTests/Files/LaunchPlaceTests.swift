@@ -63,7 +63,7 @@ final class LaunchPlaceTests: FileTestCase {
   func testTheHolderIsNamedAndTheRecordStaysWhoeverWantsTheLock() throws {
     let files = try FilesOfTest()
     let place = FileStateDirectory(path: files.path)
-    policy.instances = .single
+    policy.isSingleInstance = true
     let first = file(in: place)
     try save([1: "a"], to: first)
     let mark = try XCTUnwrap(try open(first).opened.mark)

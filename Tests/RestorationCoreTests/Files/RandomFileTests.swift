@@ -71,7 +71,7 @@ final class RandomFileTests: FileTestCase {
   private func live(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     directory = HookedDirectory()
-    policy.historyBound.counts[.session] = 2
+    policy.historyCounts[.session] = 2
     /// What a restore finds; nil for nothing.
     var stored: [UInt64: String]?
     for step in 1...25 {

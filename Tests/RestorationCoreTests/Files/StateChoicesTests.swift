@@ -25,25 +25,26 @@ final class StateChoicesTests: XCTestCase {
 
   func testAnInstanceTakesTheFirstFreeNameAndItsOwnBeforeThat() {
     let names = ["main", "main~2", "main~3"]
-    for policy in [InstancePolicy.numbered, .single] {
+    for isSingle in [false, true] {
       for last in [nil] + names.map(Optional.some) {
         for busy in 0..<(1 << names.count) {
           let taken = Set(names.indices.filter { busy & 1 << $0 != 0 }.map { names[$0] })
-          let found = policy.names("main", last: last).first { !taken.contains($0) }
-          let isSingle = policy == .single
+          let found = StateFile.names("main", last: last, isSingle: isSingle).first {
+            !taken.contains($0)
+          }
           let expected =
             isSingle
             ? (taken.contains("main") ? nil : "main")
             : ([last].compactMap(\.self) + names).first { !taken.contains($0) } ?? "main~4"
-          XCTAssertEqual(found, expected, "\(policy) \(last ?? "none") \(taken)")
+          XCTAssertEqual(found, expected, "\(isSingle) \(last ?? "none") \(taken)")
         }
       }
     }
   }
 
   func testWhereAllNamesAreTakenThereIsAnEnd() {
-    let names = Array(InstancePolicy.numbered.names("main", last: nil))
-    XCTAssertEqual(names.count, InstancePolicy.largestNumber)
+    let names = Array(StateFile.names("main", last: nil, isSingle: false))
+    XCTAssertEqual(names.count, StateFile.largestNumber)
     XCTAssertEqual(Set(names).count, names.count)
   }
 

@@ -258,11 +258,11 @@ final class InterruptedKeeperTests: BodyTestCase {
   /// The app may go on with what it has, but not over a state that it has just chosen.
   func testAnAutosaveLeavesAStateThatWasPutBack() async throws {
     let (keeper, page) = (try keeper(), Page("a", "a"))
-    keeper.policy.historyBound.counts[.session] = 1
+    keeper.policy.historyCounts[.session] = 1
     _ = try await keeper.save([page])
     await keeper.close()
     let next = try self.keeper()
-    next.policy.historyBound.counts[.session] = 1
+    next.policy.historyCounts[.session] = 1
     _ = try await next.restore(into: [page])
     page.text = "edited"
     _ = try await next.save([page])
@@ -297,7 +297,7 @@ final class InterruptedKeeperTests: BodyTestCase {
   /// A moment of a session, which the next launch can put back.
   private func history(after page: Page) async throws -> Moment {
     let keeper = try keeper()
-    keeper.policy.historyBound.counts[.session] = 1
+    keeper.policy.historyCounts[.session] = 1
     _ = try await keeper.restore(into: [page])
     page.text = "edited"
     _ = try await keeper.save([page])

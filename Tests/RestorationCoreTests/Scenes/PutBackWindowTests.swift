@@ -11,7 +11,7 @@ final class PutBackWindowTests: XCTestCase {
 
   private func host() async throws -> SceneHost {
     let host = try await app.host(launching: false)
-    host.keeper.policy.historyBound.counts[.session] = 5
+    host.keeper.policy.historyCounts[.session] = 5
     app.prepare = { $0.roots = [TestNode("root", value: "new")] }
     try await host.launch()
     return host

@@ -73,7 +73,7 @@ final class WindowLifeTests: XCTestCase {
     _ = try await open("1", in: host)
     try await host.terminate()
     let second = try await app.host(launching: false)
-    second.keeper.policy.historyBound.counts[.session] = 3
+    second.keeper.policy.historyCounts[.session] = 3
     try await second.launch()
     app.prepare = { $0.roots = [TestNode("root")] }
     await second.restoreScenes()

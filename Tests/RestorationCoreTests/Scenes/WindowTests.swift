@@ -125,7 +125,7 @@ final class WindowTests: XCTestCase {
     }
     app.launch.now += 13 * 31 * 86_400
     let second = try await app.host()
-    second.keeper.policy.keptBound = KeptBound(age: 86_400, byteCount: 1_000)
+    (second.keeper.policy.keptAge, second.keeper.policy.keptByteCount) = (86_400, 1_000)
     _ = try await second.keeper.save([root])
     root.value = "typed"
     _ = try await second.keeper.save([root])
@@ -241,7 +241,7 @@ final class WindowTests: XCTestCase {
   func testAWindowThatCannotBeSavedIsClosedAllTheSameAndTheNextSaveSaysSo() async throws {
     let directory = HookedDirectory()
     let first = try await host(directory)
-    first.closedSceneBound = ClosedSceneBound()
+    first.closedSceneCount = 10
     let scene = try await open(1, in: first)[0]
     try await first.save(scene)
     scene.testRoot?.value = "lost"
@@ -254,7 +254,7 @@ final class WindowTests: XCTestCase {
     XCTAssertEqual(first.closedSessions, [scene.session])
     directory.hear(nil)
     _ = try await first.keeper.save([root])
-    let second = try await host(try directory.afterKill(), ClosedSceneBound())
+    let second = try await host(try directory.afterKill(), closedCount: 10)
     XCTAssertEqual(second.openSessions, [])
     app.prepare = { $0.roots = [TestNode("root")] }
     let again = try await second.reopen(try XCTUnwrap(second.closedSessions.first))
@@ -312,12 +312,12 @@ final class WindowTests: XCTestCase {
 
   /// A host over a directory, with a window of the value 1.
   private func host(
-    _ directory: any StateDirectory, _ bound: ClosedSceneBound? = nil
+    _ directory: any StateDirectory, closedCount: Int = 0
   ) async throws -> SceneHost {
     let keeper = try StateKeeper(
       application: Launch.application, directory: directory, keys: app.launch.keys)
     let host = SceneHost(keeper)
-    host.closedSceneBound = bound
+    host.closedSceneCount = closedCount
     host.delegate = app.hostDelegate
     host.register(SceneConfiguration { [app] in app.makeDelegate() })
     try await host.launch()

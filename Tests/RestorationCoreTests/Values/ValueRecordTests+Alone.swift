@@ -72,7 +72,7 @@ extension ValueRecordTests {
       value("a").value = 1
       try await keeper.save([])
     }
-    try await launch(prepare: { $0.policy.historyBound.counts[.session] = 3 }) { keeper in
+    try await launch(prepare: { $0.policy.historyCounts[.session] = 3 }) { keeper in
       value("a").value = 2
       try await keeper.save([])
       let moment = try await keeper.history().last { $0.reason == .session }
@@ -149,7 +149,7 @@ extension ValueRecordTests {
       window(try await host.open()).number = 1
       try await host.saveSessions()
     }
-    try await launch(prepare: { $0.policy.historyBound.counts[.session] = 3 }) { keeper in
+    try await launch(prepare: { $0.policy.historyCounts[.session] = 3 }) { keeper in
       let host = try await host(keeper)
       let text = RestoredValue("text", default: "")
       for number in 0..<60 {

@@ -111,11 +111,11 @@ final class ValueRecordTests: XCTestCase {
 
   func testARestoreOfAnOlderMomentTakesTheValuesOfThatMoment() async throws {
     try await launch { _ in self.value("a").value = 1 }
-    try await launch(prepare: { $0.policy.historyBound.counts[.session] = 3 }) { keeper in
+    try await launch(prepare: { $0.policy.historyCounts[.session] = 3 }) { keeper in
       value("a").value = 1
       try await keeper.save([])
     }
-    try await launch(prepare: { $0.policy.historyBound.counts[.session] = 3 }) { keeper in
+    try await launch(prepare: { $0.policy.historyCounts[.session] = 3 }) { keeper in
       value("a").value = 2
       try await keeper.save([])
     }

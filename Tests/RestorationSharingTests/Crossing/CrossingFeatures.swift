@@ -283,14 +283,14 @@ final class Visit {
         tree.nodes.first { $0.restorationIdentifier == path.identifier }
       }
     }
-    let steps = version == .second ? [] : [StateMigration(from: 1) { _ in }]
+    let steps = migrations(to: version == .second ? 1 : 2)
     try keeper.register(CrossNewer.self, version: steps.count + 1, migrations: steps)
     if version == .first {
       try keeper.register(CrossRenamed.self, as: "Old")
     } else {
       try keeper.register(CrossRenamed.self, as: "New", aliases: ["Old"])
     }
-    host?.closedSceneBound = ClosedSceneBound()
+    host?.closedSceneCount = 10
     host?.register(
       SceneConfiguration {
         let delegate = TestSceneDelegate()

@@ -305,7 +305,7 @@ final class CrossingRun {
   ///
   /// A node that is skipped and is there all the same is an element of its own, and so are those below it: for a
   /// restore those that are there, for a save all. What is kept below a node that has moved has moved, too.
-  private func checkKept(_ kept: [KeptElement], bySave: Bool, _ what: String) {
+  private func checkKept(_ kept: [ReportEntry], bySave: Bool, _ what: String) {
     let expected = features.indices.filter { place in
       guard let above = plan.above(place) else { return isKept(place) }
       if plan.isFeature(above, .skipped) { return bySave || plan.isBuilt(place, in: 2) }
@@ -317,7 +317,7 @@ final class CrossingRun {
       let reason = isBelowSkipped && !isRead ? .skipped : features[place].restored
       return "\(plan.path(place)): \(reason)"
     }
-    expect(kept.map { "\($0.path): \($0.reason)" }.sorted(), reasons.sorted(), what)
+    expect(kept.map { "\($0.path): \($0.outcome)" }.sorted(), reasons.sorted(), what)
   }
 
   private func isKept(_ place: Int) -> Bool {

@@ -142,7 +142,7 @@ final class EndNowTests: AutosaveTestCase {
     let first = try await keeper()
     _ = try await first.save([node])
     let keeper = try newKeeper()
-    keeper.policy.instances = .single
+    keeper.policy.isSingleInstance = true
     _ = try await keeper.restore(into: [node])
     XCTAssertFalse(keeper.endNow(saving: [node], within: Self.limit))
     XCTAssertEqual(disk.writes, 1)

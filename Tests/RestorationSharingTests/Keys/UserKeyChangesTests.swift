@@ -10,7 +10,7 @@ import XCTest
 /// Keys of users under another master key, and of users who are removed.
 final class UserKeyChangesTests: UserKeysTestCase {
   func testServersOfBothConfigurationsWorkDuringARotation() async throws {
-    let new = FixedKeyProvider.new()
+    let new = ArchiveKey.new()
     let users = (0..<20).map { "user \($0)" }
     var expected: [ArchiveKey] = []
     for user in users { expected.append(try await key(of: user, keys())) }
@@ -54,7 +54,7 @@ final class UserKeyChangesTests: UserKeysTestCase {
     for lost in [RemoteFault.unreachable, .lostAnswer] {
       for callCount in 0..<12 {
         let base = MemoryRemoteStateStore()
-        let new = FixedKeyProvider.new()
+        let new = ArchiveKey.new()
         var expected: [ArchiveKey] = []
         for user in users { expected.append(try await key(of: user, keys(base))) }
         // All calls fail from then on, as for a process that is gone.
@@ -83,7 +83,7 @@ final class UserKeyChangesTests: UserKeysTestCase {
   func testARotationSaysWhichKeysItCouldNotRead() async throws {
     let (ada, bob) = (try await row(of: "ada"), try await row(of: "bob"))
     base[bytes: ada] = [1, 2, 3]
-    let new = FixedKeyProvider.new()
+    let new = ArchiveKey.new()
     let rotation = try await keys(master: new, former: [master]).rotate()
     XCTAssertEqual(rotation.sealedAnewCount, 2)
     XCTAssertEqual(rotation.problems.map(\.code), [.userKeyDamaged])
@@ -95,7 +95,7 @@ final class UserKeyChangesTests: UserKeysTestCase {
   }
 
   func testAnEmptyStoreHasNothingToRotate() async throws {
-    let rotation = try await keys(former: [FixedKeyProvider.new()]).rotate()
+    let rotation = try await keys(former: [ArchiveKey.new()]).rotate()
     XCTAssertEqual(rotation.description, "0 keys are sealed anew, 0 were before.")
     let names = try await base.names(prefix: "")
     XCTAssertEqual(names, [])
@@ -164,7 +164,7 @@ final class UserKeyChangesTests: UserKeysTestCase {
     let stored = try await base.load(name)
     let place = try XCTUnwrap(stored)
     XCTAssertNotEqual(place.bytes, sealed)
-    let new = FixedKeyProvider.new()
+    let new = ArchiveKey.new()
     let rotation = try await keys(master: new, former: [master]).rotate()
     XCTAssertEqual(rotation.problems, [])
     let late = try await base.replace(name, with: XCTUnwrap(sealed), expecting: place.version)

@@ -8,7 +8,7 @@ import XCTest
 /// The keys of the users of a server, and what several tests do with them.
 class UserKeysTestCase: XCTestCase {
   let base = MemoryRemoteStateStore()
-  let master = FixedKeyProvider.new()
+  let master = ArchiveKey.new()
 
   func keys(
     _ store: (any RemoteStateStore)? = nil, master: (any KeyProvider)? = nil,
@@ -71,9 +71,9 @@ extension UserKeys {
   }
 }
 
-extension FixedKeyProvider {
+extension ArchiveKey {
   /// One with a key of its own.
-  static func new() -> FixedKeyProvider {
+  static func new() -> ArchiveKey {
     do {
       return try .ephemeral()
     } catch {

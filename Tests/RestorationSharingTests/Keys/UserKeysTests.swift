@@ -50,7 +50,7 @@ final class UserKeysTests: UserKeysTestCase {
     let name = try await row(of: "ada")
     _ = try await keys().removeUser("ada")
     base[bytes: name] = Array("none".utf8)
-    let server = keys(master: FixedKeyProvider.new(), former: [master])
+    let server = keys(master: ArchiveKey.new(), former: [master])
     let rotation = try await server.rotate()
     XCTAssertEqual(rotation.problems.count, 0)
     XCTAssertEqual(base[bytes: name], Array("none".utf8))
@@ -177,7 +177,7 @@ final class UserKeysTests: UserKeysTestCase {
       .masterKeyWrong,
       "The key “names” in memory is sealed under another master key. Give UserKeys that one, too,"
         + " as a former one."
-    ) { _ = try await self.keys(master: FixedKeyProvider.new()).provider(for: "ada") }
+    ) { _ = try await self.keys(master: ArchiveKey.new()).provider(for: "ada") }
     let (after, namesAfter) = (try await stored(), try await base.names(prefix: ""))
     XCTAssertEqual(before, after)
     XCTAssertEqual(Set(names), Set(namesAfter))

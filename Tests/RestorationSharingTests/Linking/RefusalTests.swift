@@ -26,7 +26,7 @@ final class RefusalTests: XCTestCase {
     XCTAssertEqual(conflicts.count, 72)
     for conflict in conflicts {
       let refusal = Refusal(because: conflict)
-      XCTAssertEqual(refusal.conflict, conflict)
+      XCTAssertEqual(refusal.cause as? RemoteConflict, conflict)
       XCTAssertEqual(refusal.description, conflict.description)
     }
   }
@@ -39,6 +39,6 @@ final class RefusalTests: XCTestCase {
   }
 
   func testARefusalOfAnotherModuleHasNoConflict() {
-    XCTAssertNil(Refusal(because: "it is full").conflict)
+    XCTAssertNil(Refusal(because: "it is full").cause as? RemoteConflict)
   }
 }

@@ -15,7 +15,7 @@ final class RemoteAutosaveTests: XCTestCase {
   private lazy var there = Device("there", base, keys: keys)
   private let clock = TestClock()
   private let node = TrackedNode("root")
-  private var events: [Autosave.Event] = []
+  private var events: [Result<PreservationReport, RestorationError>] = []
 
   private func autosave(_ keeper: StateKeeper) -> Autosave {
     keeper.autosave(every: Self.interval, clock: clock) { [unowned self] in
@@ -100,7 +100,7 @@ final class RemoteAutosaveTests: XCTestCase {
       try await waitUntil("it has saved") { !clock.sleeps.isEmpty }
     }
     XCTAssertEqual(events.count, 2)
-    guard case .withheld(let report?) = events.last, report.conflict != nil else {
+    guard case .success(let report) = events.last, report.conflict != nil else {
       return XCTFail("\(events)")
     }
     try await waitUntil("it pauses") { !clock.sleeps.isEmpty }

@@ -246,7 +246,7 @@ private final class HistoryMachine {
   private func running() async throws -> StateKeeper {
     if let keeper { return keeper }
     let keeper = try device.launch()
-    keeper.policy.instances = .single
+    keeper.policy.isSingleInstance = true
     self.keeper = keeper
     let end = ContinuousClock.now + .seconds(20)
     while true {
@@ -287,7 +287,7 @@ private final class HistoryMachine {
       default: return false
       }
     } catch {
-      if keeper?.status.isActive == false { keeper = nil }
+      if keeper?.problem != nil { keeper = nil }
       return false
     }
   }

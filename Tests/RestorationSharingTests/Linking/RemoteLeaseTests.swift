@@ -27,7 +27,7 @@ final class RemoteLeaseTests: XCTestCase {
     XCTAssertEqual(restored.outcome, .inUse(by: "server 1"))
     let (advice, not) = (" End that one, and launch again.", "Nothing restored: ")
     XCTAssertEqual(restored.description, "Nothing restored: server 1 has the state.\(advice)")
-    XCTAssertEqual(other.status.description, "\(not)server 1 has the state.\(advice)")
+    XCTAssertEqual(other.problem, "\(not)server 1 has the state.\(advice)")
     let before = store[bytes: "main"]
     let saved = try await other.save([TestNode("root", value: "Oslo")])
     XCTAssertEqual(saved.outcome, .inUse(by: "server 1"))

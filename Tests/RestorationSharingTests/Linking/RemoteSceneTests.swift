@@ -13,10 +13,10 @@ final class RemoteSceneTests: XCTestCase {
   private var delegates: [TestSceneDelegate] = []
 
   private func launch(
-    _ name: String, _ localCopy: (any StateDirectory)? = nil, bound: ClosedSceneBound? = nil
+    _ name: String, _ localCopy: (any StateDirectory)? = nil, closedCount: Int = 0
   ) async throws -> SceneHost {
     let host = SceneHost(try Device(name, network, keys: keys, localCopy: localCopy).launch())
-    host.closedSceneBound = bound
+    host.closedSceneCount = closedCount
     host.register(
       SceneConfiguration { [unowned self] in
         let delegate = TestSceneDelegate()

@@ -194,7 +194,7 @@ final class RemoteStateTests: XCTestCase {
   func testWhatShortProcessesSetAsideIsBoundedInTheStore() async throws {
     for _ in 0..<8 {
       let keeper = try here.launch()
-      keeper.policy.historyBound.age = 0
+      keeper.policy.historyAge = 0
       // Nobody has read what it replaces.
       _ = try await keeper.save([TestNode("root", value: "Rome")])
       await keeper.close()

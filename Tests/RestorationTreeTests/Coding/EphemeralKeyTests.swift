@@ -15,7 +15,7 @@ final class EphemeralKeyTests: XCTestCase {
   }
 
   func testAnEphemeralKeyOpensWhatItSealedAndAnotherOneDoesNot() async throws {
-    let keys: FixedKeyProvider = try .ephemeral()
+    let keys = try ArchiveKey()
     let keeper = try StateKeeper(application: "org.example.test", directory: store, keys: keys)
     _ = try await keeper.save([TestNode("a", value: "saved")])
     await keeper.close()

@@ -274,7 +274,7 @@ final class PartlyDecodedTests: PartlyDecodedTestCase {
     try keeper.register(
       Noted<TitleAndWord>.self, as: "Note", version: 2,
       migrations: [
-        StateMigration(from: 1) { state in
+        1: { state in
           try state.changeContainer(forKey: StateEncoder.stateKey) {
             try $0.encode("migrated", forKey: "title")
           }

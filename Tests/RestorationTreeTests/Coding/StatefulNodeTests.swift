@@ -154,7 +154,7 @@ final class StatefulNodeTests: XCTestCase {
     try later.register(
       Noted<NoteState>.self, as: "Note", version: 2,
       migrations: [
-        StateMigration(from: 1) { state in
+        1: { state in
           try state.changeContainer(forKey: StateEncoder.stateKey) {
             try $0.rename("headline", to: "title")
           }

@@ -41,11 +41,9 @@ final class BesideStateTests: XCTestCase {
     let keeper = try launch.keeper()
     try keeper.register(
       Screen.self, version: version,
-      migrations: (1..<version).map { old in
-        StateMigration(from: old) { state in
-          let value = try state.decodeIfPresent(String.self, forKey: "value")
-          try state.encode(value.map { "\($0)'" }, forKey: "value")
-        }
+      migrations: migrations(to: version) { _, state in
+        let value = try state.decodeIfPresent(String.self, forKey: "value")
+        try state.encode(value.map { "\($0)'" }, forKey: "value")
       })
     return keeper
   }
@@ -85,7 +83,7 @@ final class BesideStateTests: XCTestCase {
     XCTAssertEqual(second.restored.problems, [])
     XCTAssertEqual(second.restored.kept.map(\.since), [saved])
     XCTAssertEqual(
-      second.restored.kept.map(\.reason), [.newerVersion(by: .existing, stored: 3, known: 2)])
+      second.restored.kept.map(\.outcome), [.newerVersion(by: .existing, stored: 3, known: 2)])
     XCTAssertEqual(second.saved.kept, second.restored.kept)
     XCTAssertEqual(try values("a"), ["typed", "newer"])
 
@@ -95,7 +93,7 @@ final class BesideStateTests: XCTestCase {
     XCTAssertEqual(back.value, "typed'")
     XCTAssertEqual(last.restored.problems, [])
     XCTAssertEqual(last.restored.kept.map(\.path.description), ["a"])
-    XCTAssertEqual(last.restored.kept.map(\.isStateAlone), [true])
+    XCTAssertEqual(last.restored.kept.map { $0.outcome.step != nil }, [true])
     XCTAssertEqual(last.saved.kept, last.restored.kept)
     XCTAssertEqual(try values("a"), ["typed'", "newer"])
   }
@@ -133,7 +131,7 @@ final class BesideStateTests: XCTestCase {
     let keeper = try launch.keeper()
     try keeper.register(
       Screen.self, version: 2,
-      migrations: [StateMigration(from: 1) { _ in throw CocoaError(.coderInvalidValue) }])
+      migrations: [1: { _ in throw CocoaError(.coderInvalidValue) }])
     let node = Screen("a", "default")
     _ = try await keeper.restore(into: [node])
     node.value = "typed"
@@ -225,7 +223,7 @@ final class BesideStateTests: XCTestCase {
   func testViewsAndRegisteredObjectsHaveTwoStatesToo() async throws {
     func run(_ version: Int, _ change: (TestView, TestObject) -> Void) async throws {
       let keeper = try launch.keeper()
-      let steps = (1..<version).map { StateMigration(from: $0) { _ in } }
+      let steps = migrations(to: version)
       try keeper.register(TestView.self, version: version, migrations: steps)
       try keeper.register(TestObject.self, version: version, migrations: steps)
       let (node, view, note) = (TestNode("a"), TestView("view"), TestObject())
@@ -267,7 +265,7 @@ final class BesideStateTests: XCTestCase {
   func testTheBoundInBytesCountsWhatIsKeptBeside() async throws {
     try await run(2, Screen("a", String(repeating: "n", count: 5000)))
     let keeper = try keeper(version: 1)
-    keeper.policy.keptBound = KeptBound(age: nil, byteCount: 4000)
+    (keeper.policy.keptAge, keeper.policy.keptByteCount) = (nil, 4000)
     let node = Screen("a")
     _ = try await keeper.restore(into: [node])
     node.value = "typed"

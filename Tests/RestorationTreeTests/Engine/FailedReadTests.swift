@@ -11,7 +11,7 @@ final class FailedReadTests: XCTestCase {
   private let launch = Launch()
   private let clock = TestClock()
   private let reads = Reads()
-  private var events: [Autosave.Event] = []
+  private var events: [Result<PreservationReport, RestorationError>] = []
 
   override func setUp() async throws {
     // Otherwise the first save of each launch stores the facts of another one.
@@ -180,7 +180,7 @@ final class FailedReadTests: XCTestCase {
       XCTAssertEqual(isTracked ? tracked.value : polled.value, "typed since")
       XCTAssertEqual(setAside.last, before)
       let reports = events.compactMap { event in
-        if case .saved(let report) = event { report } else { nil }
+        if case .success(let report) = event, report.outcome == .saved { report } else { nil }
       }
       XCTAssertNotNil(reports.first?.setAside)
       let unread = ArchiveError(.inputOutput, systemError: EMFILE)

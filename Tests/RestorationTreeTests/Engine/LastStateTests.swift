@@ -156,7 +156,7 @@ final class LastStateTests: XCTestCase {
       application: Launch.application, directory: launch.store, keys: launch.keys)
     try second.register(
       restorationClass: TestFactory.self, as: "New", aliases: ["Old"], version: 2,
-      migrations: [StateMigration(from: 1) { _ in }])
+      migrations: [1: { _ in }])
     _ = try await second.restore(into: [node])
     node.onEncode = { _ in throw Broken() }
     let report = try await second.save([node])

@@ -151,9 +151,9 @@ final class NodeGuardTests: NodeGuardTestCase {
     let screens = Screens()
     let keeper = try launch.keeper()
     _ = try await keeper.restore(into: [screens.root])
-    let byteCounts = try await keeper.save([screens.root]).kept.map(\.byteCount)
+    let byteCounts = try await keeper.save([screens.root]).kept.compactMap(\.byteCount)
     XCTAssertEqual(byteCounts.count, 2)
-    keeper.policy.keptBound = KeptBound(age: nil, byteCount: byteCounts.max() ?? 0)
+    (keeper.policy.keptAge, keeper.policy.keptByteCount) = (nil, byteCounts.max() ?? 0)
     screens.bad.value = "last"
     _ = try await keeper.save([screens.root])
     XCTAssertEqual(try values(), ["last", "saved"])
@@ -164,7 +164,7 @@ final class NodeGuardTests: NodeGuardTestCase {
     let next = try launch.keeper()
     let again = Screens()
     _ = try await next.restore(into: [again.root])
-    next.policy.keptBound = KeptBound(age: nil, byteCount: byteCounts.max() ?? 0)
+    (next.policy.keptAge, next.policy.keptByteCount) = (nil, byteCounts.max() ?? 0)
     _ = try await next.save([again.root])
     XCTAssertEqual(try values().last, "saved")
   }

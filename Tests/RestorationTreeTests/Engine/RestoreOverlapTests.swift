@@ -54,7 +54,7 @@ final class RestoreOverlapTests: XCTestCase {
       launch.endProcess()
       let keeper = try StateKeeper(
         application: Launch.application, directory: launch.store, keys: launch.keys)
-      keeper.policy.instances = .single
+      keeper.policy.isSingleInstance = true
       // Another instance has the state, and lets it go while both wait.
       var lock: (any ArchiveLock)? = try launch.store.storage(named: "main").lock()
       XCTAssertNotNil(lock)

@@ -28,9 +28,9 @@ final class SaveWaitTests: XCTestCase {
   }
 
   func testASaveWaitsForAWriterThatIsSoonDone() async throws {
-    for policy in [InstancePolicy.numbered, .single] {
+    for isSingle in [false, true] {
       let keeper = try keeper(store(lockedFor: 3))
-      keeper.policy.instances = policy
+      keeper.policy.isSingleInstance = isSingle
       let report = try await keeper.save([TestNode("a", value: "saved")])
       XCTAssertEqual(report.outcome, .saved)
       XCTAssertEqual(report.stateName, "main")
@@ -46,7 +46,7 @@ final class SaveWaitTests: XCTestCase {
       throw ArchiveError(.locked)
     }
     let keeper = try keeper(store)
-    keeper.policy.instances = .single
+    keeper.policy.isSingleInstance = true
     _ = try await keeper.restore()
     let before = tries.withLock { $0 }
     let report = try await keeper.save([TestNode("a")])
@@ -88,7 +88,7 @@ final class SaveWaitTests: XCTestCase {
       if call == .lock, isLocked.withLock({ $0 }) { throw ArchiveError(.locked) }
     }
     let keeper = try keeper(store)
-    keeper.policy.instances = .single
+    keeper.policy.isSingleInstance = true
     let saves = (1...4).map { number in
       Task { @MainActor in try await keeper.save([TestNode("a", value: "\(number)")]).outcome }
     }
@@ -105,7 +105,7 @@ final class SaveWaitTests: XCTestCase {
   }
 
   func testASaveThatIsCancelledDoesNotWait() async throws {
-    for policy in [InstancePolicy.numbered, .single] {
+    for isSingle in [false, true] {
       let tries = Mutex<[String]>([])
       let store = HookedStore { name, call throws(ArchiveError) in
         guard call == .lock else { return }
@@ -113,12 +113,12 @@ final class SaveWaitTests: XCTestCase {
         throw ArchiveError(.locked, subject: "process 1")
       }
       let keeper = try keeper(store)
-      keeper.policy.instances = policy
+      keeper.policy.isSingleInstance = isSingle
       let save = Task { @MainActor in try await keeper.save([TestNode("a")]).outcome }
       save.cancel()
       let outcome = try await save.value
       XCTAssertEqual(outcome, .inUse(by: "process 1"))
-      let expected = policy == .single ? ["main", "main"] : ["main", "main", "main~2"]
+      let expected = isSingle ? ["main", "main"] : ["main", "main", "main~2"]
       XCTAssertEqual(tries.withLock { Array($0.prefix(3)) }, expected)
     }
   }

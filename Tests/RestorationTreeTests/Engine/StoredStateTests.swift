@@ -35,7 +35,7 @@ final class StoredStateTests: XCTestCase {
       now: { Self.time })
     try keeper.register(
       GoldenScreen.self, version: version,
-      migrations: GoldenScreen.migrations.filter { $0.from < version })
+      migrations: GoldenScreen.migrations.filter { $0.key < version })
     return keeper
   }
 

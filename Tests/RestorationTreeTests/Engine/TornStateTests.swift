@@ -154,7 +154,7 @@ final class TornStateTests: XCTestCase {
       application: Launch.application, directory: store, keys: launch.keys)
     _ = try await keeper.save([TestNode("a", value: "first")])
     await keeper.close()
-    keeper.policy.instances = .single
+    keeper.policy.isSingleInstance = true
     let key = try XCTUnwrap(try launch.keys.key(creating: false))
     let tool = try ArchiveWriter.open(
       store.storage(named: "main"), key: key,

@@ -17,7 +17,7 @@ final class UnusableStateTests: XCTestCase {
     try StateKeeper(
       application: application, name: name,
       directory: FileStateDirectory(path: directory.child("state")),
-      keys: FileKeyProvider(path: directory.child("keys/\(key)")))
+      keys: KeyFile(path: directory.child("keys/\(key)")))
   }
 
   /// A directory with a small saved state.

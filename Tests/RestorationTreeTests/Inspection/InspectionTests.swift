@@ -44,7 +44,7 @@ final class InspectionTests: XCTestCase {
       ])
     XCTAssertEqual(
       elements.map(\.role), [.root, .child, .view, .child, .child, .child, .presented])
-    XCTAssertEqual(elements.map(\.kind), [.node, .node, .view, .node, .node, .node, .node])
+    XCTAssertEqual(elements.map(\.kind), ["node", "node", "view", "node", "node", "node", "node"])
     XCTAssertEqual(elements.last?.className, "SpecialTestNode")
     XCTAssertEqual(elements.map(\.version), Array(repeating: 1, count: 7))
     let records = try XCTUnwrap(try launch.archive()).verifiedRecords()

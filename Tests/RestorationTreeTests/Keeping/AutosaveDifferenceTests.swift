@@ -158,7 +158,7 @@ final class AutosaveDifferenceTests: AutosavePollTestCase {
   private func withheld() async throws -> (keeper: StateKeeper, node: TestNode) {
     let newer = try newKeeper()
     try newer.register(
-      TestNode.self, version: 2, migrations: [StateMigration(from: 1) { _ in }])
+      TestNode.self, version: 2, migrations: [1: { _ in }])
     _ = try await newer.restore()
     _ = try await newer.save([TestNode("root", value: "newer")])
     await newer.close()

@@ -31,22 +31,6 @@ final class AutosaveFailureTests: AutosaveTestCase {
     try await assertStored("1.........", by: keeper)
   }
 
-  func testAnEventPrintsItsReportsOrItsError() async throws {
-    XCTAssertEqual("\(Autosave.Event.withheld(nil))", "Not saved by itself yet.")
-    let keeper = try await keeper()
-    let autosave = try await idle(keeper)
-    disk.failures = 1
-    node.value = "1"
-    try await told(2)
-    autosave.stop()
-    guard case .saved(let report) = events[0], case .failed(let error) = events[1] else {
-      return XCTFail("\(events)")
-    }
-    XCTAssertEqual(
-      events.map(\.description),
-      ["Saved by itself:\n\(report)", "Not saved by itself: \(error)"])
-  }
-
   func testAFailureThatComesAgainLaterIsToldAgain() async throws {
     let keeper = try await keeper()
     let autosave = try await begun(keeper)
@@ -136,14 +120,14 @@ final class AutosaveFailureTests: AutosaveTestCase {
     let first = try await keeper()
     _ = try await first.save([node])
     let keeper = try newKeeper()
-    keeper.policy.instances = .single
+    keeper.policy.isSingleInstance = true
     _ = try await keeper.restore(into: [node])
     let autosave = autosave(keeper)
     try await told(1)
     try await passInterval()
     await settle()
     XCTAssertEqual(clock.sleeps, [])
-    guard case .withheld(let report)? = events.first, case .inUse? = report?.outcome else {
+    guard case .success(let report)? = events.first, case .inUse = report.outcome else {
       return XCTFail("\(events)")
     }
     await first.close()

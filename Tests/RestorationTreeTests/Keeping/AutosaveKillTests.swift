@@ -1,4 +1,5 @@
 #if os(Linux)
+import ArchiveCodec
 import RestorationKit
 import RestorationTesting
 import TestSupport
@@ -53,7 +54,7 @@ final class AutosaveKillTests: XCTestCase {
     let keeper = try StateKeeper(
       application: Launch.application,
       directory: FileStateDirectory(path: "\(directory.path)/states"),
-      keys: FileKeyProvider(path: "\(directory.path)/app.key"))
+      keys: KeyFile(path: "\(directory.path)/app.key"))
     _ = try await keeper.restore(into: [screen])
     XCTAssertEqual(screen.restorableState.draft, dots + dots)
   }

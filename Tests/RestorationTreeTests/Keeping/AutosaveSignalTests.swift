@@ -68,20 +68,20 @@ final class AutosaveSignalTests: XCTestCase {
     // In a second process of one test there is nothing to write, so no save is told.
     try await waitUntil("the first save has ended") { !autosave.needsSave }
     switch variant {
-    case .takesHangup: autosave.flushOnSignals([.hangup], within: .seconds(3600))
+    case .takesHangup: autosave.flushOnSignals([SIGHUP], within: .seconds(3600))
     default: autosave.flushOnSignals(within: .seconds(3600))
     }
     var others: [(StateKeeper, Autosave)] = []
     switch variant {
     case .takesEachByItself:
-      autosave.flushOnSignals([.hangup], within: .seconds(3600))
+      autosave.flushOnSignals([SIGHUP], within: .seconds(3600))
       let other = try StateKeeper(
         application: Launch.application, name: "other", directory: app.directory, keys: app.keys)
       let otherNode = TrackedNode("root")
       _ = try await other.restore(into: [otherNode])
       let otherSave = other.autosave(every: .seconds(3600)) { [otherNode] }
       try await waitUntil("the other first save has ended") { !otherSave.needsSave }
-      otherSave.flushOnSignals([.terminate], within: .seconds(3600))
+      otherSave.flushOnSignals([SIGTERM], within: .seconds(3600))
       otherNode.value = "last"
       others.append((other, otherSave))
     case .stops: autosave.stop()
@@ -151,7 +151,7 @@ final class AutosaveSignalTests: XCTestCase {
     let keeper = try StateKeeper(
       application: Launch.application, name: name,
       directory: FileStateDirectory(path: "\(directory.path)/states"),
-      keys: FileKeyProvider(path: "\(directory.path)/app.key"))
+      keys: KeyFile(path: "\(directory.path)/app.key"))
     _ = try await keeper.restore(into: [node])
     await keeper.close()
     XCTAssertEqual(node.value, value, line: line)

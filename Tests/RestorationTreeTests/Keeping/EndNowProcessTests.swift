@@ -1,4 +1,5 @@
 #if os(Linux)
+import ArchiveCodec
 import Foundation
 import RestorationKit
 import RestorationTesting
@@ -40,7 +41,7 @@ final class EndNowProcessTests: XCTestCase {
       let keeper = try StateKeeper(
         application: Launch.application,
         directory: FileStateDirectory(path: "\(directory.path)/states"),
-        keys: FileKeyProvider(path: "\(directory.path)/app.key"))
+        keys: KeyFile(path: "\(directory.path)/app.key"))
       _ = try await keeper.restore(into: [node])
       await keeper.close()
       XCTAssertEqual(node.value, dots)

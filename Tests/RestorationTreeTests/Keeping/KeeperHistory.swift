@@ -33,7 +33,7 @@ final class KeeperHistory: ShortHistory<KeeperOperation> {
     // Soon too many for a journal, so the file is rewritten, too.
     let owner = try SurvivalOwner(
       process, keys: keys, version: version, ArchiveLimits(symbolCount: 1 << 16, commitCount: 3))
-    owner.keeper.policy.historyBound.counts[.session] = 2
+    owner.keeper.policy.historyCounts[.session] = 2
     hasRestored = false
     self.owner = owner
     return owner

@@ -49,8 +49,8 @@ final class VersionedItem: SurvivalItem {
   private static func key(_ version: Int) -> String { "value of version \(version)" }
   override var key: String { Self.key(version) }
 
-  static let migrations = versions.map { version in
-    StateMigration(from: version) { try $0.rename(key(version), to: key(version + 1)) }
+  static func migrations(to version: Int) -> Migrations {
+    TestSupport.migrations(to: version) { try $1.rename(key($0), to: key($0 + 1)) }
   }
 }
 
@@ -107,7 +107,7 @@ final class SurvivalOwner {
     }
     try keeper.register(
       VersionedItem.self, as: "VersionedItem", version: version,
-      migrations: Array(VersionedItem.migrations.prefix(version - 1))
+      migrations: VersionedItem.migrations(to: version)
     ) { [unowned self] path, _ in try make(VersionedItem.self, path) }
   }
 

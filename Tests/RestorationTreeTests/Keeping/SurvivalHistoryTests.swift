@@ -264,7 +264,7 @@ private final class SurvivalHistory {
     guard owners[0] != nil else { return }
     let process = disk.process()
     let owner = try SurvivalOwner(process, keys: keys, version: version, limits)
-    owner.keeper.policy.instances = .single
+    owner.keeper.policy.isSingleInstance = true
     let report = try await withoutWaiting { try await owner.restore() }.0
     let saved = try await withoutWaiting { try await owner.keeper.save([owner.root]) }
     guard case .inUse = report.outcome, case .inUse = saved.outcome else {

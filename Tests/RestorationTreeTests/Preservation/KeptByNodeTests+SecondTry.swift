@@ -101,7 +101,7 @@ extension KeptByNodeTests {
     _ = try await launch.keeper().save([TestNode("editor", value: "draft")])
     for number in 0..<6 {
       let keeper = try launch.keeper()
-      keeper.policy.keptBound?.byteCount = 10_000
+      keeper.policy.keptByteCount = 10_000
       let node = keepingNode()
       _ = try await keeper.restore(into: [node])
       node.value = "seen \(number)" + String(repeating: " ", count: 3000)

@@ -189,7 +189,7 @@ final class KeptByNodeTests: XCTestCase {
       let root = TestNode("root")
       let report = try await keeper.restore(into: [root])
       XCTAssertEqual(report.outcome(of: "root/editor"), kept)
-      XCTAssertEqual(report.kept.map(\.reason), [kept])
+      XCTAssertEqual(report.kept.map(\.outcome), [kept])
       _ = try await keeper.save([root])
     }
     let keeper = try launch.keeper()
@@ -251,7 +251,7 @@ final class KeptByNodeTests: XCTestCase {
     try keeper.register(
       TestNode.self, version: 2,
       migrations: [
-        StateMigration(from: 1) { state in
+        1: { state in
           let value: String? = try state.decodeIfPresent(forKey: "value")
           try state.encode(value.map { "migrated \($0)" }, forKey: "value")
         }

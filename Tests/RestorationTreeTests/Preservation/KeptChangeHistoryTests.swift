@@ -23,7 +23,7 @@ final class KeptChangeHistoryTests: XCTestCase {
     /// Begins a launch; the classes of two nodes have versions.
     func begin(version: Int) throws {
       keeper = try launch.keeper()
-      let migrations = (1..<version).map { StateMigration(from: $0) { _ in } }
+      let migrations = migrations(to: version)
       try keeper.register(TrackedSplit.self, version: version, migrations: migrations)
       try keeper.register(PlainTabs.self, version: version, migrations: migrations)
       (nodes, roots) = ([:], [])
@@ -47,10 +47,10 @@ final class KeptChangeHistoryTests: XCTestCase {
 
     /// Makes most of what there is once more, in a new launch.
     func launchAgain(version: Int, _ random: inout SeededGenerator) throws {
-      let bound = keeper.policy.keptBound
+      let policy = keeper.policy
       var rest: [(node: any RestorableNode, parent: String?)] = roots.reversed().map { ($0, nil) }
       try begin(version: version)
-      keeper.policy.keptBound = bound
+      keeper.policy = policy
       while let (node, parent) = rest.popLast() {
         guard let name = (node as? any HistoryNode)?.name, nodes[name] == nil,
           parent == nil || Int.random(in: 0..<8, using: &random) > 0
@@ -164,7 +164,7 @@ final class KeptChangeHistoryTests: XCTestCase {
       return "\(days) days"
     case 13:
       let most = [nil, 100, 1000][Int.random(in: 0..<3, using: &random)]
-      side.keeper.policy.keptBound = KeptBound(byteCount: most)
+      side.keeper.policy.keptByteCount = most
       return "at most \(most ?? -1) bytes"
     case 14:
       node.references = [target]
@@ -240,7 +240,7 @@ final class KeptChangeHistoryTests: XCTestCase {
     line: UInt = #line
   ) async throws {
     var words: [[String]] = []
-    var kept: [Set<KeptElement>] = []
+    var kept: [Set<ReportEntry>] = []
     for savesEverything in [false, true] {
       let side = try Side()
       try side.begin(version: 2)
@@ -328,10 +328,10 @@ final class KeptChangeHistoryTests: XCTestCase {
       var report = try await side.keeper.save(side.roots)
       XCTAssertEqual(report.kept.map(\.path.description), ["t0/w1"])
       side.nodes["w1"]?.throwsInEncode = true
-      side.keeper.policy.keptBound = KeptBound(byteCount: 0)
+      side.keeper.policy.keptByteCount = 0
       report = try await side.keeper.save(side.roots)
       XCTAssertTrue(report.description.contains("is dropped"), report.description)
-      side.keeper.policy.keptBound = nil
+      side.keeper.policy.keptByteCount = nil
       side.nodes["t2"]?.value = "changed"
       report =
         try await savesEverything

@@ -81,7 +81,7 @@ final class KeptChangesTests: XCTestCase {
     nodes[1].below = [own]
     let report = try await keeper.save([root])
     XCTAssertEqual(report.unaskedCount, 5)
-    XCTAssertEqual(report.kept.filter { !$0.isStateAlone }, [])
+    XCTAssertEqual(report.kept.filter { $0.outcome.step == nil }, [])
     XCTAssertEqual(report.entries.last?.outcome, .replaced)
     try await assertAllIsBack(
       values: ["saved", "saved", "saved", "saved", "saved"], "own")
@@ -114,7 +114,7 @@ final class KeptChangesTests: XCTestCase {
 
   func testABoundThatIsSetMeanwhileCounts() async throws {
     let (keeper, root, nodes) = try await keeping()
-    keeper.policy.keptBound = KeptBound(byteCount: 10)
+    keeper.policy.keptByteCount = 10
     nodes[3].value = "new"
     let report = try await keeper.save([root])
     XCTAssertEqual(report.kept, [])

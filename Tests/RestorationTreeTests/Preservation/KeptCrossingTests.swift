@@ -33,7 +33,7 @@ final class KeptCrossingTests: XCTestCase {
 
   private func keeper(_ launch: Launch, version: Int = 1) throws -> StateKeeper {
     let keeper = try launch.keeper()
-    let steps = (1..<version).map { StateMigration(from: $0) { _ in } }
+    let steps = migrations(to: version)
     try keeper.register(Versioned.self, version: version, migrations: steps)
     try keeper.register(Always.self, version: version, migrations: steps)
     return keeper

@@ -41,7 +41,7 @@ final class KeptNodesTests: XCTestCase {
 
   /// Saves a node that refers to an object and to one in its scope, and goes on with the first
   /// object alone, to which nothing else refers.
-  private func keepReferences(_ bound: KeptBound = KeptBound()) async throws -> PreservationReport {
+  private func keepReferences(_ byteCount: Int? = nil) async throws -> PreservationReport {
     let objects = [TestObject("outer"), TestObject("inner")]
     objects[1].restorationParent = objects[0]
     let node = TestNode("a", value: String(repeating: "k", count: 200))
@@ -53,7 +53,7 @@ final class KeptNodesTests: XCTestCase {
     _ = try await first.save([TestNode("root", children: [node])])
     XCTAssertEqual(try launch.storedPaths().sorted(), ["outer", "outer/inner", "root", "root/a"])
     let keeper = try launch.keeper()
-    keeper.policy.keptBound = bound
+    keeper.policy.keptByteCount = byteCount
     let outer = TestObject("outer")
     keeper.registerObject(outer, restorationIdentifier: "outer")
     let root = TestNode("root")
@@ -95,9 +95,9 @@ final class KeptNodesTests: XCTestCase {
 
   func testAnElementToWhichOnlyAKeptOneLeadsIsInTheBoundToo() async throws {
     let whole = try await keepReferences()
-    let most = whole.kept.reduce(0) { $0 + $1.byteCount }
+    let most = whole.kept.compactMap(\.byteCount).reduce(0, +)
     XCTAssertEqual(whole.kept.count, 2)
-    let report = try await keepReferences(KeptBound(byteCount: most - 1))
+    let report = try await keepReferences(most - 1)
     XCTAssertEqual(report.kept.map(\.path.description), ["root/a"])
     XCTAssertEqual(try launch.storedPaths().sorted(), ["outer", "root", "root/a"])
   }
@@ -442,7 +442,7 @@ final class KeptNodesTests: XCTestCase {
     let saved = try await keeper.save([back])
     XCTAssertEqual(saved.outcome(of: "root/a"), .keptAsStored)
     XCTAssertEqual(saved.kept.map(\.path.description), ["root/a"])
-    XCTAssertEqual(saved.kept.map(\.reason), [.factoryFailed(.restorationClass, "Failure")])
+    XCTAssertEqual(saved.kept.map(\.outcome), [.factoryFailed(.restorationClass, "Failure")])
   }
 
   func testInADeepTreeThatIsBuiltLaterEveryNodeTakesThePlaceOfAKeptOne() async throws {

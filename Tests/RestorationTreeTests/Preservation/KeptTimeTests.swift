@@ -17,7 +17,7 @@ final class KeptTimeTests: XCTestCase {
 
   private func keeper() throws -> StateKeeper {
     let keeper = try launch.keeper()
-    keeper.policy.keptBound = KeptBound(age: 30 * 24 * 60 * 60)
+    keeper.policy.keptAge = 30 * 24 * 60 * 60
     return keeper
   }
 
@@ -155,7 +155,8 @@ final class KeptTimeTests: XCTestCase {
     XCTAssertEqual(
       report.entries.last?.description,
       "root/a (TestNode): left out with its \(size) bytes, which were kept since 2026-05-09"
-        + " 06:13:20 +0000: longer than policy.keptBound says, or more is kept than it allows")
+        + " 06:13:20 +0000: longer than policy.keptAge says, or more is kept than"
+        + " policy.keptByteCount")
     XCTAssertEqual(report.kept, [])
   }
 
@@ -172,7 +173,7 @@ final class KeptTimeTests: XCTestCase {
     let keeper = try StateKeeper(
       application: Launch.application, directory: store, keys: launch.keys, now: { self.launch.now }
     )
-    keeper.policy.keptBound = KeptBound(age: 30 * 24 * 60 * 60)
+    keeper.policy.keptAge = 30 * 24 * 60 * 60
     let root = TestNode("root")
     _ = try await keeper.restore(into: [root])
     await assertThrows(WholeError(ArchiveError(.inputOutput, location: "memory"))) {

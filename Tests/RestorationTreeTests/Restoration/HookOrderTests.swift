@@ -165,7 +165,7 @@ final class HookOrderTests: XCTestCase {
     let (launch, calls) = (Launch(), Trace())
     func keeper(version: Int) throws -> StateKeeper {
       let keeper = try launch.keeper()
-      let steps = (1..<version).map { StateMigration(from: $0) { _ in } }
+      let steps = migrations(to: version)
       try keeper.register(Screen.self, version: version, migrations: steps)
       return keeper
     }

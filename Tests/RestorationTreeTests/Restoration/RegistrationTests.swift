@@ -183,7 +183,7 @@ final class RegistrationTests: XCTestCase {
     try keeper.register(SelfMade.self, restoration: make)
     try keeper.register(SelfMade.self, version: 2, restoration: made)
     try keeper.register(TestView.self)
-    try keeper.register(TestObject.self, version: 1, migrations: [])
+    try keeper.register(TestObject.self, version: 1, migrations: [:])
     try keeper.register(Unisolated.self)
     try keeper.register(Unisolated.self) { _, _ in Unisolated() }
     try keeper.register(restorationClass: Unisolated.self, aliases: ["Old"])

@@ -64,7 +64,7 @@ final class RenameTests: XCTestCase {
     let keeper = try launch.keeper(delegate: delegate)
     try keeper.register(
       TestNode.self, as: "NewScreen", aliases: ["MiddleScreen"], version: 2,
-      migrations: [StateMigration(from: 1) { try $0.encode("migrated", forKey: "value") }])
+      migrations: [1: { try $0.encode("migrated", forKey: "value") }])
     let node = TestNode("a")
     let report = try await keeper.restore(into: [node])
     XCTAssertEqual(report.problems, [])

@@ -28,7 +28,7 @@ final class TimeTests: XCTestCase {
       root.value = "edited"
       let saved = try await keeper.save([root])
       XCTAssertFalse("\(restored)\(saved)".isEmpty)
-      try assertIsOfNow(restored.source?.savedAt)
+      try assertIsOfNow(restored.savedAt)
       try assertIsOfNow(saved.kept.first?.since)
     }
   }
@@ -44,7 +44,7 @@ final class TimeTests: XCTestCase {
 
   func testSoDoesTheTimeAtWhichAWindowWasClosed() async throws {
     let host = SceneHost(try launch.keeper())
-    host.closedSceneBound = ClosedSceneBound()
+    host.closedSceneCount = 10
     host.register(SceneConfiguration { TestSceneDelegate(root: TestNode("root")) })
     try await host.launch()
     try await host.close(try await host.open())

@@ -7,8 +7,8 @@ import RestorationKit
 final class GoldenScreen: @MainActor RestorableNode {
   static let version = 3
 
-  static let migrations = [
-    StateMigration(from: 1) { state in
+  static let migrations: [Int: (MigratingState) throws -> Void] = [
+    1: { state in
       try state.rename("name", to: "title")
       let size = try state.decodeIfPresent([Int].self, forKey: "size") ?? [0, 0]
       state.remove("size")
@@ -17,7 +17,7 @@ final class GoldenScreen: @MainActor RestorableNode {
         try frame.encode(size[1], forKey: "height")
       }
     },
-    StateMigration(from: 2) { state in
+    2: { state in
       let tag = try state.decodeIfPresent(String.self, forKey: "tag")
       state.remove("tag")
       try state.encode(Filter(tags: [tag].compactMap(\.self)), forKey: "filter")

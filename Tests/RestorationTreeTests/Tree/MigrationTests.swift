@@ -19,18 +19,14 @@ final class MigrationTests: XCTestCase {
     node.onEncode = encode
     let keeper = try launch.keeper()
     try keeper.register(
-      TestNode.self, version: version, migrations: nothing(upTo: version))
+      TestNode.self, version: version, migrations: migrations(to: version))
     let report = try await keeper.save(nodes ?? [node])
     XCTAssertEqual(report.problems, [])
   }
 
-  private func nothing(upTo version: Int) -> [StateMigration] {
-    (1..<version).map { StateMigration(from: $0) { _ in } }
-  }
-
   /// Restores one node with migrations, and gives its coder to the body.
   private func restore(
-    _ launch: Launch, version: Int, _ migrations: [StateMigration],
+    _ launch: Launch, version: Int, _ migrations: Migrations,
     _ decode: @escaping (StateDecoder) throws -> Void = { _ in }
   ) async throws -> RestorationReport {
     let keeper = try launch.keeper()
@@ -45,7 +41,7 @@ final class MigrationTests: XCTestCase {
       let launch = Launch()
       try await save(launch, version: stored)
       var ran: [Int] = []
-      let steps = [2, 3, 1].map { from in StateMigration(from: from) { _ in ran.append(from) } }
+      let steps = migrations(to: 4) { from, _ in ran.append(from) }
       let report = try await restore(launch, version: 4, steps)
       XCTAssertEqual(ran, Array(stored...3))
       XCTAssertEqual(report.outcome(of: "a"), .restored(by: .existing))
@@ -61,7 +57,7 @@ final class MigrationTests: XCTestCase {
     try await save(launch, version: 3)
     let report = try await restore(
       launch, version: 3,
-      (1...2).map { StateMigration(from: $0) { _ in XCTFail("migrated") } })
+      migrations(to: 3) { _, _ in XCTFail("migrated") })
     XCTAssertEqual(report.outcome(of: "a"), .restored(by: .existing))
     XCTAssertEqual(report.notes, [])
   }
@@ -79,7 +75,7 @@ final class MigrationTests: XCTestCase {
         inner.encode("deep", forKey: "text")
       }
     }
-    let step = StateMigration(from: 1) { state in
+    let step = { (state: MigratingState) in
       XCTAssertEqual(state.keys, ["value", "name", "old", "filter", "counts", "box"])
       try state.rename("name", to: "title")
       try state.rename("absent", to: "nothing")
@@ -98,7 +94,7 @@ final class MigrationTests: XCTestCase {
       XCTAssertEqual(state.keys, ["filter", "counts", "box", "title", "zoom"])
       XCTAssertEqual(try state.decodeIfPresent(String.self, forKey: "title"), "Blender")
     }
-    let report = try await restore(launch, version: 2, [step]) { coder in
+    let report = try await restore(launch, version: 2, [1: step]) { coder in
       XCTAssertEqual(Set(coder.keys), ["title", "filter", "counts", "zoom", "box"])
       XCTAssertEqual(try coder.decode(String.self, forKey: "title"), "Blender")
       XCTAssertEqual(
@@ -125,8 +121,8 @@ final class MigrationTests: XCTestCase {
         inner.encode("deep", forKey: "text")
       }
     }
-    let steps = [
-      StateMigration(from: 1) { state in
+    let steps: Migrations = [
+      1: { state in
         XCTAssertEqual(
           try state.decodeIfPresent(Box.self, forKey: "box"), Box(width: 7, text: "deep"))
         try state.changeContainer(forKey: "box") { box in
@@ -141,7 +137,7 @@ final class MigrationTests: XCTestCase {
         try state.rename("box", to: "case")
         XCTAssertEqual(try state.decodeIfPresent(Box.self, forKey: "case"), Box(width: 8))
       },
-      StateMigration(from: 2) { state in
+      2: { state in
         XCTAssertEqual(try state.decodeIfPresent(Box.self, forKey: "case"), Box(width: 8))
       },
     ]
@@ -158,8 +154,8 @@ final class MigrationTests: XCTestCase {
         coder.encode(150, forKey: "zoom")
         try coder.encode(Filter(name: "x", limits: [1]), forKey: "filter")
       }
-      let steps = [
-        StateMigration(from: 1) { state in
+      let steps: Migrations = [
+        1: { state in
           if key == "filter" {
             let filter = try state.decode(Filter.self, forKey: key)
             XCTAssertEqual(filter, Filter(name: "x", limits: [1]))
@@ -195,7 +191,7 @@ final class MigrationTests: XCTestCase {
     try keeper.register(
       TestNode.self, version: 2,
       migrations: [
-        StateMigration(from: 1) { state in
+        1: { state in
           try state.rename("friend", to: "peer")
           try state.changeContainer(forKey: "box") { try $0.encode(1, forKey: "new") }
         }
@@ -226,7 +222,7 @@ final class MigrationTests: XCTestCase {
     var seen: String?
     try next.register(
       TestNode.self, version: 2,
-      migrations: [StateMigration(from: 1) { try $0.encode("migrated", forKey: "value") }]
+      migrations: [1: { try $0.encode("migrated", forKey: "value") }]
     ) { path, coder in
       seen = try coder.decode(String.self, forKey: "value")
       return TestNode(path.identifier)
@@ -244,7 +240,7 @@ final class MigrationTests: XCTestCase {
     let keeper = try launch.keeper()
     try keeper.register(
       restorationClass: TestFactory.self, version: 2,
-      migrations: [StateMigration(from: 1) { try $0.encode("migrated", forKey: "value") }])
+      migrations: [1: { try $0.encode("migrated", forKey: "value") }])
     let made = TestNode("a")
     TestFactory.make = { _, _ in made }
     defer { TestFactory.make = { _, _ in nil } }
@@ -272,7 +268,7 @@ final class MigrationTests: XCTestCase {
     let next = try launch.keeper()
     try next.register(
       Shared.self, version: 2,
-      migrations: [StateMigration(from: 1) { try $0.rename("old", to: "new") }])
+      migrations: [1: { try $0.rename("old", to: "new") }])
     let again = Shared()
     next.registerObject(again, restorationIdentifier: "shared")
     let report = try await next.restore(into: [TestNode("a")])
@@ -285,7 +281,7 @@ final class MigrationTests: XCTestCase {
     try await save(launch)
     let keeper = try launch.keeper()
     var count = 0
-    let steps = [StateMigration(from: 1) { _ in count += 1 }]
+    let steps: Migrations = [1: { _ in count += 1 }]
     try keeper.register(TestNode.self, version: 2, migrations: steps)
     let node = TestNode("a")
     _ = try await keeper.restore(into: [node])
@@ -303,9 +299,9 @@ final class MigrationTests: XCTestCase {
       nodes: [TestNode("a", value: "first", children: [TestNode("c", value: "below")])])
     let keeper = try launch.keeper()
     var failing = true
-    let steps = [
-      StateMigration(from: 1) { try $0.encode("lost", forKey: "value") },
-      StateMigration(from: 2) { state in
+    let steps: Migrations = [
+      1: { try $0.encode("lost", forKey: "value") },
+      2: { state in
         if failing, state.contains("value") {
           failing = false
           throw Failure()
@@ -334,7 +330,7 @@ final class MigrationTests: XCTestCase {
     let next = try launch.keeper()
     try next.register(
       TestNode.self, version: 3,
-      migrations: nothing(upTo: 3))
+      migrations: migrations(to: 3))
     let last = try await next.restore(into: [again])
     XCTAssertEqual(again.value, "first")
     XCTAssertEqual(last.entries.first?.notes, [.migrated(from: 1)])
@@ -343,7 +339,7 @@ final class MigrationTests: XCTestCase {
   func testAVersionThatIsNotReadAnyMoreIsKept() async throws {
     let launch = Launch()
     try await save(launch)
-    let report = try await restore(launch, version: 3, [StateMigration(from: 2) { _ in }])
+    let report = try await restore(launch, version: 3, [2: { _ in }])
     XCTAssertEqual(
       report.outcome(of: "a"),
       .migrationFailed(by: .existing, from: 1, "there is no migration from this version"))
@@ -355,7 +351,7 @@ final class MigrationTests: XCTestCase {
       do throws(RestorationError) {
         try keeper.register(
           TestNode.self, version: version,
-          migrations: from.map { StateMigration(from: $0) { _ in } })
+          migrations: Dictionary(uniqueKeysWithValues: from.map { ($0, { _ in }) }))
         return nil
       } catch {
         return WholeError(error)
@@ -365,8 +361,8 @@ final class MigrationTests: XCTestCase {
       XCTAssertNil(refusal(fitting.0, fitting.1), "\(fitting)")
     }
     let refused: [(Int, [Int])] = [
-      (0, []), (-1, []), (.min, [.max]), (1, [0]), (1, [1]), (2, [2]), (3, [1]), (3, [1, 1]),
-      (3, [2, 2]), (4, [1, 3]), (2, [0, 1]), (.max, [.min]),
+      (0, []), (-1, []), (.min, [.max]), (1, [0]), (1, [1]), (2, [2]), (3, [1]),
+      (4, [1, 3]), (2, [0, 1]), (.max, [.min]),
     ]
     for (version, from) in refused {
       XCTAssertEqual(
@@ -383,7 +379,7 @@ final class MigrationTests: XCTestCase {
     let launch = Launch()
     try await save(launch) { $0.encode(1, forKey: "other") }
     let report = try await restore(
-      launch, version: 2, [StateMigration(from: 1) { try $0.rename("value", to: "other") }])
+      launch, version: 2, [1: { try $0.rename("value", to: "other") }])
     XCTAssertEqual(
       report.outcome(of: "a"),
       .migrationFailed(
@@ -397,7 +393,7 @@ final class MigrationTests: XCTestCase {
     let report = try await restore(
       launch, version: 2,
       [
-        StateMigration(from: 1) {
+        1: {
           try $0.rename("value", to: key)
           try $0.changeContainer(forKey: "container") { try $0.encode(1, forKey: key) }
           try $0.encode($0.decodeIfPresent(String.self, forKey: key), forKey: "value")
@@ -415,7 +411,7 @@ final class MigrationTests: XCTestCase {
     let keeper = try launch.keeper()
     try keeper.register(
       TestNode.self, version: 2,
-      migrations: [StateMigration(from: 1) { try $0.encode("new", forKey: "value") }])
+      migrations: [1: { try $0.encode("new", forKey: "value") }])
     let seen = Trace()
     let node = TestNode("a", trace: seen)
     _ = try await keeper.restore(into: [node])

@@ -1,3 +1,4 @@
+import ArchiveCodec
 import Foundation
 import RestorationKit
 import Synchronization
@@ -35,7 +36,7 @@ final class ClosedNoteTests: XCTestCase {
   /// The file of the lock while the value of another launch is decoded, and just before.
   private func files(closingFirst isClosed: Bool) async throws -> (before: Data, while: Data?) {
     let directory = try TemporaryDirectory()
-    let keys = try FixedKeyProvider.ephemeral()
+    let keys = try ArchiveKey()
     let lock = URL(filePath: directory.child(".main.rka.lock"))
     let states = FileStateDirectory(path: directory.path)
     try await RestorationSession(directory: states, keys: keys).run {

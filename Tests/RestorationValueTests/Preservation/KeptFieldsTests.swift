@@ -66,7 +66,7 @@ final class KeptFieldsTests: XCTestCase {
       let keeper = try launch.keeper()
       try keeper.register(
         Page.self, version: version,
-        migrations: (1..<version).map { StateMigration(from: $0) { _ in } })
+        migrations: migrations(to: version))
       return keeper
     }
     let long = String(repeating: "newer ", count: 2000)

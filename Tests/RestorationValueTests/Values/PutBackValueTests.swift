@@ -33,7 +33,7 @@ final class PutBackValueTests: XCTestCase {
       environment: ApplicationEnvironment(), now: { Date() })
     return try await session.run {
       try await Restoration.begin("org.example.putback", signals: [], roots: { [screen] }) {
-        $0.policy.historyBound.counts[.session] = 10
+        $0.policy.historyCounts[.session] = 10
       }
       let result = try await body()
       await Restoration.end()

@@ -1,4 +1,5 @@
 #if os(Linux)
+import ArchiveCodec
 import Foundation
 import RestorationKit
 import RestorationTesting
@@ -64,7 +65,7 @@ final class CallCountTests: XCTestCase {
       throw XCTSkip("Runs in a process of its own.")
     }
     let directory = FileStateDirectory(path: "\(folder)/states")
-    let keys = FileKeyProvider(path: "\(folder)/key")
+    let keys = KeyFile(path: "\(folder)/key")
     return {
       try StateKeeper(application: Launch.application, directory: directory, keys: keys)
     }

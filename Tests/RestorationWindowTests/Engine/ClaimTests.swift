@@ -30,8 +30,8 @@ final class ClaimTests: XCTestCase {
       XCTAssertNil(keeper.stateName)
       let report = try await save("\(number)", with: keeper)
       XCTAssertEqual(report.stateName, keeper.stateName)
-      XCTAssertEqual(report.otherInstances.map(\.stateName), Array(names.compactMap(\.self)))
-      XCTAssertEqual(report.otherInstances.map(\.process), names.map { _ in "this process" })
+      XCTAssertEqual(report.others.map(\.stateName), Array(names.compactMap(\.self)))
+      XCTAssertEqual(report.others.map(\.process), names.map { _ in "this process" })
       names.append(keeper.stateName)
     }
     XCTAssertEqual(names, ["main", "main~2", "main~3"])
@@ -179,7 +179,7 @@ final class ClaimTests: XCTestCase {
     let owner = try launch.keeper()
     _ = try await save("owned", with: owner)
     let late = try second()
-    late.policy.instances = .single
+    late.policy.isSingleInstance = true
     _ = try await late.restore()
     XCTAssertEqual(late.status, .inUse(by: "this process"))
     await owner.close()
@@ -252,7 +252,7 @@ final class ClaimTests: XCTestCase {
       if !isFree.isSet { throw ArchiveError(.locked) }
     }
     let keeper = try StateKeeper(application: "org.example", directory: store, keys: launch.keys)
-    keeper.policy.instances = .single
+    keeper.policy.isSingleInstance = true
     let saving = Task { @MainActor in try await self.save("late", with: keeper).outcome }
     try await waitUntil("the lock is asked for") { isTried.isSet }
     let closing = Task { @MainActor in await keeper.close() }

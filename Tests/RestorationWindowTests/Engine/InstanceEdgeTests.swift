@@ -105,7 +105,7 @@ final class InstanceEdgeTests: InstanceTestCase {
       for keeper in keepers { await keeper.close() }
       keepers = [try second(), try second()]
       for (keeper, name) in zip(keepers, ["one", "two"]) {
-        keeper.policy.historyBound.counts[.session] = 1
+        keeper.policy.historyCounts[.session] = 1
         _ = try await value(with: keeper)
         _ = try await save(isFirst ? "old \(name)" : name, with: keeper)
       }

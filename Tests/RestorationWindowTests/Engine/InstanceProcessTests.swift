@@ -20,7 +20,9 @@ final class InstanceProcessTests: XCTestCase {
     let keeper = try StateKeeper(
       application: Launch.application, directory: app.directory, keys: app.keys)
     try keeper.register(restorationClass: TestFactory.self)
-    if ProcessInfo.processInfo.environment[Self.single] != nil { keeper.policy.instances = .single }
+    if ProcessInfo.processInfo.environment[Self.single] != nil {
+      keeper.policy.isSingleInstance = true
+    }
     let node = TestNode("a", value: "default")
     while let line = readLine() {
       let words = line.split(separator: " ", maxSplits: 1).map(String.init)
@@ -34,7 +36,7 @@ final class InstanceProcessTests: XCTestCase {
         let report = try await keeper.restore(into: [node])
         app.say(
           "\(describe(report.outcome)) \(report.stateName ?? "none") \(node.value ?? "nil")"
-            + report.otherInstances.map { " \($0.stateName) by \($0.process ?? "nil")" }.joined())
+            + report.others.map { " \($0.stateName) by \($0.process ?? "nil")" }.joined())
       case "save":
         node.value = words[1]
         let report = try await keeper.save([node])

@@ -15,7 +15,7 @@ final class LetGoTests: XCTestCase {
         let keeper = try StateKeeper(
           application: "org.example", directory: FileStateDirectory(path: directory.path),
           keys: keys)
-        if isSingle { keeper.policy.instances = .single }
+        if isSingle { keeper.policy.isSingleInstance = true }
         return keeper
       }
       let before = try keeper()

@@ -82,7 +82,7 @@ final class MaximumAgeTests: XCTestCase {
   func testTheReportSaysWhenTheStateWasSaved() async throws {
     launch.now += 31 * Self.day
     let report = try await keeper().restore(into: [TestNode("a")])
-    XCTAssertEqual(report.source?.savedAt, Self.start)
+    XCTAssertEqual(report.savedAt, Self.start)
     XCTAssertEqual(report.problems, [])
     XCTAssertEqual(
       report.description,

@@ -34,7 +34,7 @@ final class StoredWindowTests: XCTestCase {
   /// A host of the next launch, whose keeper has not restored yet.
   private func nextHost() async throws -> SceneHost {
     let host = try await app.host(launching: false)
-    host.closedSceneBound = ClosedSceneBound()
+    host.closedSceneCount = 10
     host.keeper.registerObject(object, restorationIdentifier: "object")
     return host
   }

@@ -49,7 +49,7 @@ final class TwoKeepersTests: XCTestCase {
     let first = try launch.keeper()
     _ = try await first.save([TestNode("a")])
     let keeper = try second()
-    keeper.policy.instances = .single
+    keeper.policy.isSingleInstance = true
     let restored = try await keeper.restore(into: [TestNode("a")])
     XCTAssertEqual(restored.outcome, .inUse(by: "this process"))
     XCTAssertEqual(restored.notes, [.otherKeeper(stateName: "main")])
@@ -69,7 +69,7 @@ final class TwoKeepersTests: XCTestCase {
     _ = try await first.save([TestNode("a")])
     let second = try keeper(disk.process())
     let restored = try await second.restore()
-    XCTAssertEqual(restored.otherInstances.map(\.process), ["process 1"])
+    XCTAssertEqual(restored.others.map(\.process), ["process 1"])
     XCTAssertEqual(restored.problems, [])
     let saved = try await second.save([TestNode("a")])
     XCTAssertEqual(saved.problems, [])

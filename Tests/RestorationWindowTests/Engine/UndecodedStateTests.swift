@@ -201,7 +201,7 @@ final class UndecodedStateTests: PartlyDecodedTestCase {
     launch.storedBytes = nil
     let node = Noted(TitleAndWord(title: "own", count: "own"))
     let (keeper, report) = try await restore([node])
-    XCTAssertEqual(report.source?.location, launch.asideLocation)
+    XCTAssertEqual(report.location, launch.asideLocation)
     XCTAssertEqual(node.restorableState, TitleAndWord(title: "stored", count: "own"))
     let added = try await saveAgain(keeper, [node])
     XCTAssertEqual(added, stored)

@@ -48,7 +48,7 @@ final class UnreadStateTests: XCTestCase {
     next.storedBytes = bytes
     let node = TestNode("a")
     let keeper = try StateKeeper(
-      application: Launch.application, directory: next.store, keys: FixedKeyProvider(key))
+      application: Launch.application, directory: next.store, keys: key)
     _ = try await keeper.restore(into: [node])
     return node.value
   }

@@ -37,7 +37,7 @@ final class WindowInspectionTests: XCTestCase {
 
   func testWindowsAreKnownByTheirTitlesConnectedOrNot() async throws {
     let host = try await launch.host()
-    host.closedSceneBound = ClosedSceneBound(count: 5)
+    host.closedSceneCount = 5
     var scenes: [RestorableScene] = []
     for title in ["Milk", nil, "Tea", "Bread"] { scenes.append(try await openWindow(title, host)) }
     for scene in scenes { _ = try await host.save(scene) }

@@ -339,7 +339,7 @@ final class UnstoredTests: XCTestCase {
       _ = try await keeper.save([TestNode("a")])
       XCTFail("The folder cannot be written.")
     } catch {
-      XCTAssertEqual(keeper.status.description, "Nothing can be saved now. \(error)")
+      XCTAssertEqual(keeper.problem, "Nothing can be saved now. \(error)")
     }
     _ = consume user
     chmod(folder.path, 0o755)
@@ -356,7 +356,7 @@ final class UnstoredTests: XCTestCase {
     XCTAssertEqual(keeper.status, .active)
     disk.failures = 1
     XCTAssertFalse(keeper.endNow(saving: [TestNode("a")], within: .seconds(60)))
-    XCTAssertFalse(keeper.status.isActive)
+    XCTAssertNotNil(keeper.problem)
     XCTAssertTrue(keeper.endNow(saving: [TestNode("a")], within: .seconds(60)))
     XCTAssertEqual(keeper.status, .active)
   }

@@ -217,7 +217,7 @@ final class ChangeTests: ChangeTestCase {
   func testTheTabOfAnObservedNodeIsStoredAfterAStateThatNobodyCouldRead() async throws {
     let newer = try launch.keeper()
     try newer.register(
-      ObservedTabs.self, version: 2, migrations: [StateMigration(from: 1) { _ in }])
+      ObservedTabs.self, version: 2, migrations: [1: { _ in }])
     _ = try await newer.save([ObservedTabs()])
     let keeper = try launch.keeper()
     try keeper.register(ObservedTabs.self)

@@ -13,12 +13,12 @@ final class KeptBoundTests: XCTestCase {
 
   private func go(to days: Double) { launch.now = start + days * day }
 
-  private func keeper(_ bound: KeptBound? = KeptBound(), version: Int = 1) throws -> StateKeeper {
+  private func keeper(_ byteCount: Int? = 8 << 20, version: Int = 1) throws -> StateKeeper {
     let keeper = try launch.keeper()
-    keeper.policy.keptBound = bound
+    keeper.policy.keptByteCount = byteCount
     try keeper.register(
       SpecialTestNode.self, version: version,
-      migrations: (1..<version).map { StateMigration(from: $0) { _ in } })
+      migrations: migrations(to: version))
     return keeper
   }
 
@@ -32,9 +32,10 @@ final class KeptBoundTests: XCTestCase {
 
   /// A launch with these nodes alone.
   private func launchWith(
-    _ names: [String], _ bound: KeptBound? = KeptBound()
+    _ names: [String], _ byteCount: Int? = 8 << 20, isForEver: Bool = false
   ) async throws -> (restored: RestorationReport, saved: PreservationReport) {
-    let keeper = try keeper(bound)
+    let keeper = try keeper(byteCount)
+    if isForEver { keeper.policy.keptAge = nil }
     let root = TestNode("root", children: names.map { TestNode($0) })
     let restored = try await keeper.restore(into: [root])
     return (restored, try await keeper.save([root]))
@@ -42,9 +43,8 @@ final class KeptBoundTests: XCTestCase {
 
   func testByDefaultItIsAYearAnd8MiB() throws {
     let keeper = try launch.keeper()
-    XCTAssertEqual(keeper.policy.keptBound, KeptBound(age: 365 * day, byteCount: 8 * 1024 * 1024))
-    keeper.policy.keptBound = nil
-    XCTAssertNil(keeper.policy.keptBound)
+    XCTAssertEqual(keeper.policy.keptAge, 365 * day)
+    XCTAssertEqual(keeper.policy.keptByteCount, 8 * 1024 * 1024)
   }
 
   func testReportsListWhatIsKeptWithItsAgeAndSize() async throws {
@@ -62,15 +62,14 @@ final class KeptBoundTests: XCTestCase {
     go(to: 3)
     let first = try await launchWith([])
     for (kept, since) in [(first.restored.kept, nil), (first.saved.kept, start + 3 * day)]
-      as [([KeptElement], Date?)]
+      as [([ReportEntry], Date?)]
     {
       let element = try XCTUnwrap(kept.first)
       XCTAssertEqual(kept.count, 1)
       XCTAssertEqual(element.kind, .node)
       XCTAssertEqual(element.path, RestorationPath(["root", "a"]))
       XCTAssertEqual(element.className, "TestNode")
-      XCTAssertEqual(element.reason, .notFound)
-      XCTAssertFalse(element.isStateAlone)
+      XCTAssertEqual(element.outcome, .notFound)
       XCTAssertEqual(element.since, since)
       XCTAssertEqual(element.byteCount, size)
     }
@@ -88,7 +87,7 @@ final class KeptBoundTests: XCTestCase {
     go(to: 10)
     _ = try await launchWith(["c"])
     go(to: 20)
-    let (restored, saved) = try await launchWith([], KeptBound(byteCount: 3_000))
+    let (restored, saved) = try await launchWith([], 3_000)
     let size = try XCTUnwrap(restored.kept.first { $0.path.identifier == "a" }?.byteCount)
     XCTAssertGreaterThan(size, 2_000)
     XCTAssertEqual(saved.outcome(of: "root/a"), .crowdedOut(since: start, byteCount: size))
@@ -103,15 +102,15 @@ final class KeptBoundTests: XCTestCase {
     XCTAssertEqual(
       saved.entries.first { $0.path.identifier == "a" }?.reason,
       "left out with its \(size) bytes, which were kept since 2026-05-09 06:13:20 +0000: "
-        + "longer than policy.keptBound says, or more is kept than it allows")
-    let again = try await launchWith([], KeptBound(byteCount: 3_000))
+        + "longer than policy.keptAge says, or more is kept than policy.keptByteCount")
+    let again = try await launchWith([], 3_000)
     XCTAssertEqual(again.saved.entries.map(\.outcome), [.saved, .keptAsStored, .keptAsStored])
   }
 
   func testASaveThatDropsSomethingAsksEachNodeOnce() async throws {
     try await save(["a": 2_000, "b": 2_000])
     let trace = Trace()
-    let keeper = try keeper(KeptBound(byteCount: 3_000))
+    let keeper = try keeper(3_000)
     let root = TestNode("root", trace: trace, children: [TestNode("other", trace: trace)])
     _ = try await keeper.restore(into: [root])
     trace.clear()
@@ -123,7 +122,7 @@ final class KeptBoundTests: XCTestCase {
 
   func testOfOneAgeTheLargestGoesFirst() async throws {
     try await save(["a": 500, "b": 2_000, "c": 600])
-    let (_, saved) = try await launchWith([], KeptBound(byteCount: 1_500))
+    let (_, saved) = try await launchWith([], 1_500)
     XCTAssertEqual(saved.kept.map(\.path.description), ["root/a", "root/c"])
   }
 
@@ -131,14 +130,14 @@ final class KeptBoundTests: XCTestCase {
     try await save(["a": 2_000, "b": 2_000])
     _ = try await launchWith([])
     go(to: 10)
-    let keeper = try keeper(KeptBound(byteCount: 3_000))
+    let keeper = try keeper(3_000)
     let root = TestNode("root")
     _ = try await keeper.restore(into: [root])
     root.restorationChildren = [TestNode("b", value: "new")]
     let report = try await keeper.save([root])
     // Nobody has read what is replaced, so it lies beside the new state, and takes its room.
     XCTAssertEqual(report.kept.map(\.path.description), ["root/b"])
-    XCTAssertEqual(report.kept.map(\.isStateAlone), [true])
+    XCTAssertEqual(report.kept.map { $0.outcome.step != nil }, [true])
     XCTAssertEqual(try launch.storedPaths(), ["root", "root/b"])
     XCTAssertEqual(
       try launch.storedRecords()?["root/b"]?.kept.map {
@@ -150,10 +149,10 @@ final class KeptBoundTests: XCTestCase {
     try await save(["a": 9 << 20])
     for days in [0, 10_000, 20_000] as [Double] {
       go(to: days)
-      let report = try await launchWith([], nil)
+      let report = try await launchWith([], nil, isForEver: true)
       XCTAssertEqual(report.saved.kept.count, 1)
     }
-    let report = try await launchWith([], KeptBound(age: nil))
+    let report = try await launchWith([], isForEver: true)
     XCTAssertEqual(report.saved.kept.count, 0, "it has more than 8 MiB")
   }
 
@@ -165,7 +164,7 @@ final class KeptBoundTests: XCTestCase {
     }
     let keeper = try StateKeeper(
       application: Launch.application, directory: store, keys: launch.keys)
-    keeper.policy.keptBound = KeptBound(byteCount: 1_000)
+    keeper.policy.keptByteCount = 1_000
     let root = TestNode("root")
     _ = try await keeper.restore(into: [root])
     fails.isSet = true
@@ -173,7 +172,7 @@ final class KeptBoundTests: XCTestCase {
       _ = try await keeper.save([root])
     }
     fails.isSet = false
-    keeper.policy.keptBound = KeptBound()
+    keeper.policy.keptByteCount = nil
     let report = try await keeper.save([root])
     XCTAssertEqual(report.kept.map(\.path.description), ["root/a"])
   }
@@ -186,9 +185,9 @@ final class KeptBoundTests: XCTestCase {
   }
 
   private func older(
-    _ bound: KeptBound? = KeptBound(), saves: Int = 1, typing text: String? = nil
+    _ byteCount: Int? = 8 << 20, saves: Int = 1, typing text: String? = nil
   ) async throws -> [PreservationReport] {
-    let keeper = try keeper(bound)
+    let keeper = try keeper(byteCount)
     let node = SpecialTestNode("a", value: "older")
     _ = try await keeper.restore(into: [node])
     if let text { node.value = text }
@@ -205,7 +204,7 @@ final class KeptBoundTests: XCTestCase {
       for report in try await older(saves: 2) {
         XCTAssertEqual(report.outcome(of: "a"), .keptAsStored)
         XCTAssertEqual(report.kept.map(\.since), [nil])
-        XCTAssertEqual(report.kept.map(\.isStateAlone), [true])
+        XCTAssertEqual(report.kept.map { $0.outcome.step != nil }, [true])
         XCTAssertGreaterThan(report.kept.first?.byteCount ?? 0, 10)
       }
       XCTAssertEqual(try launch.storedRecords()?["a"]?.value, "newer")
@@ -215,7 +214,7 @@ final class KeptBoundTests: XCTestCase {
       for report in try await older(saves: 2, typing: "typed") {
         XCTAssertEqual(report.outcome(of: "a"), .saved)
         XCTAssertEqual(report.kept.map(\.since), [start + 500 * day])
-        XCTAssertEqual(report.kept.map(\.isStateAlone), [true])
+        XCTAssertEqual(report.kept.map { $0.outcome.step != nil }, [true])
       }
     }
     go(to: 866)
@@ -233,7 +232,7 @@ final class KeptBoundTests: XCTestCase {
 
   func testAStateThatNobodyCouldReadGoesWhereMoreIsKeptThanMayBe() async throws {
     try await saveNewer()
-    let reports = try await older(KeptBound(byteCount: 10), saves: 2, typing: "typed")
+    let reports = try await older(10, saves: 2, typing: "typed")
     XCTAssertEqual(reports.map { $0.outcome(of: "a") }, [.saved, .saved])
     XCTAssertEqual(reports.map(\.notes.count), [1, 0])
     XCTAssertEqual(try launch.storedRecords()?["a"]?.kept.count, 0)
@@ -249,7 +248,7 @@ final class KeptBoundTests: XCTestCase {
     XCTAssertEqual(first.kept.count, 1)
     XCTAssertEqual(try launch.storedRecords()?["a"]?.value, "short")
     node.onEncode = { _ in throw CocoaError(.featureUnsupported) }
-    keeper.policy.keptBound = KeptBound(byteCount: 1)
+    keeper.policy.keptByteCount = 1
     let report = try await keeper.save([node])
     XCTAssertEqual(report.kept, [])
     XCTAssertEqual(report.outcome(of: "a"), .savedWithLastState)

@@ -113,7 +113,7 @@ final class ErrorWordsTests: XCTestCase {
       let keeper = try launch.keeper()
       try keeper.register(
         TestNode.self, version: 2,
-        migrations: [StateMigration(from: 1) { _ in throw error }])
+        migrations: [1: { _ in throw error }])
       let report = try await keeper.restore(into: [TestNode("root")])
       XCTAssertEqual(
         report.entries.map(\.outcome), [.migrationFailed(by: .existing, from: 1, words)])

@@ -194,7 +194,7 @@ final class LateNodeTests: XCTestCase {
     let (keeper, tabs) = try await restoreTabs()
     let since = launch.now
     let day: Double = 24 * 60 * 60
-    keeper.policy.keptBound?.age = 30 * day
+    keeper.policy.keptAge = 30 * day
     _ = try await keeper.save([tabs])
     launch.now += 20 * day
     let tab = TestNode("second")

@@ -69,9 +69,7 @@ final class VersionHistoryTests: XCTestCase {
       guard let version else { continue }
       try keeper.register(
         type, version: version,
-        migrations: (1..<version).map { old in
-          StateMigration(from: old) { try $0.rename("value \(old)", to: "value \(old + 1)") }
-        },
+        migrations: migrations(to: version) { try $1.rename("value \($0)", to: "value \($0 + 1)") },
         restoration: { path, _ in type.init(path.identifier, version) })
     }
   }

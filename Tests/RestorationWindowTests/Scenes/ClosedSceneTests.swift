@@ -9,9 +9,10 @@ import XCTest
 final class ClosedSceneTests: XCTestCase {
   private let app = SceneLaunch()
 
-  private func host(_ bound: ClosedSceneBound? = ClosedSceneBound()) async throws -> SceneHost {
+  private func host(_ count: Int = 10, age: TimeInterval? = nil) async throws -> SceneHost {
     let host = try await app.host(launching: false)
-    host.closedSceneBound = bound
+    host.closedSceneCount = count
+    if let age { host.closedSceneAge = age }
     try await host.launch()
     app.hostDelegate.discarded = []
     return host
@@ -35,7 +36,7 @@ final class ClosedSceneTests: XCTestCase {
   }
 
   func testWithoutABoundAClosedSceneIsGone() async throws {
-    let host = try await host(nil)
+    let host = try await host(0)
     let scene = try await open(1, in: host)
     try await host.close(scene)
     XCTAssertEqual(host.closedSessions, [])
@@ -115,7 +116,7 @@ final class ClosedSceneTests: XCTestCase {
   }
 
   func testOfMoreThanTheBoundTheFirstGoAndTheAppIsTold() async throws {
-    let host = try await host(ClosedSceneBound(count: 2))
+    let host = try await host(2)
     var identifiers: [String] = []
     for id in 1...3 {
       let scene = try await open(id, in: host)
@@ -129,17 +130,16 @@ final class ClosedSceneTests: XCTestCase {
   }
 
   func testWhatIsClosedForTooLongOrWithoutABoundGoesAtLaunch() async throws {
-    for (bound, seconds, stays) in [
-      (ClosedSceneBound(age: 60), 60, true), (ClosedSceneBound(age: 60), 61, false),
-      (ClosedSceneBound(age: 60), -1000, true), (ClosedSceneBound(count: 0), 0, false),
-      (nil, 0, false),
-    ] as [(ClosedSceneBound?, TimeInterval, Bool)] {
+    for (count, age, seconds, stays) in [
+      (10, 60, 60, true), (10, 60, 61, false), (10, 60, -1000, true), (0, 60, 0, false),
+      (10, nil, 86_400, true), (10, nil, 86_401, false),
+    ] as [(Int, TimeInterval?, TimeInterval, Bool)] {
       let first = try await host()
       let scene = try await open(1, in: first)
       let identifier = scene.session.persistentIdentifier
       try await first.close(scene)
       app.launch.now += seconds
-      let next = try await host(bound)
+      let next = try await host(count, age: age)
       XCTAssertEqual(next.closedSessions.count, stays ? 1 : 0, "\(seconds)")
       XCTAssertEqual(next.openSessions, [])
       XCTAssertEqual(try isStored(identifier), stays)
@@ -219,7 +219,7 @@ final class ClosedSceneTests: XCTestCase {
     let scene = try await open(1, in: first)
     try await first.close(scene)
     let next = SceneHost(try app.launch.keeper())
-    next.closedSceneBound = ClosedSceneBound()
+    next.closedSceneCount = 10
     try await next.launch()
     let closed = try XCTUnwrap(next.closedSessions.first)
     let error = await restorationError { _ = try await next.reopen(closed) }

@@ -113,13 +113,13 @@ final class SceneOverlapTests: XCTestCase {
 
   func testWhatNobodyTellsWhileACloseWritesIsSavedToo() async throws {
     let host = try await slowHost()
-    host.closedSceneBound = ClosedSceneBound()
+    host.closedSceneCount = 10
     try await changeSilently(host) { scene in _ = try await host.close(scene) }
     let root = TestNode("root")
     app.prepare = { $0.roots = [root] }
     let next = SceneHost(
       try StateKeeper(application: Launch.application, directory: store, keys: app.launch.keys))
-    next.closedSceneBound = ClosedSceneBound()
+    next.closedSceneCount = 10
     next.register(SceneConfiguration { [app] in app.makeDelegate() })
     try await next.launch()
     try await next.reopen(try XCTUnwrap(next.closedSessions.first))

@@ -118,7 +118,7 @@ final class SceneReconnectTests: XCTestCase {
       default: break
       }
     }
-    host.closedSceneBound = ClosedSceneBound()
+    host.closedSceneCount = 10
     app.prepare = { $0.roots = [TrackedNode("root")] }
     let scene = try await host.open()
     try await host.save(scene)
@@ -151,7 +151,7 @@ final class SceneReconnectTests: XCTestCase {
   func testWhatASaveBesideACloseCouldNotStoreIsThereWhenTheSceneIsOpenedAgain() async throws {
     try await failSaveBeside { host, scene in _ = try await host.close(scene) }
     let next = try await app.host(launching: false)
-    next.closedSceneBound = ClosedSceneBound()
+    next.closedSceneCount = 10
     try await next.launch()
     let again = try await next.reopen(try XCTUnwrap(next.closedSessions.first))
     XCTAssertEqual(try node(of: again).value, "second")
@@ -162,7 +162,7 @@ final class SceneReconnectTests: XCTestCase {
   func testHoweverSavesComingsAndGoingsOverlapTheLastChangeIsStored() async throws {
     var random = SeededGenerator()
     let host = try await app.host(launching: false)
-    host.closedSceneBound = ClosedSceneBound()
+    host.closedSceneCount = 10
     try await host.launch()
     app.prepare = { $0.roots = [TrackedNode("root")] }
     let session = try await host.open().session
@@ -206,7 +206,7 @@ final class SceneReconnectTests: XCTestCase {
 
   func testASceneThatIsClosedWhileAnotherOneOfItsSessionConnectsLeavesThatOneAlone() async throws {
     let host = try await app.host(launching: false)
-    host.closedSceneBound = ClosedSceneBound()
+    host.closedSceneCount = 10
     try await host.launch()
     app.prepare = { $0.roots = [TrackedNode("root")] }
     var scene = try await host.open()

@@ -198,7 +198,7 @@ final class SceneStartTests: XCTestCase {
     let first = try await app.host()
     try await app.store(1, in: first)
     let keeper = try app.launch.keeper(endsLast: false)
-    keeper.policy.instances = .single
+    keeper.policy.isSingleInstance = true
     let second = SceneHost(keeper)
     do {
       try await second.start(SceneConfiguration { [app] in app.makeDelegate() })

@@ -23,8 +23,7 @@ public final class DesktopCatalog {
     windows.told = { FileHandle.standardError.write(Data("desktop-catalog: \($0)\n".utf8)) }
     windows.started = { [windows] _ in
       guard let other = keeper.otherInstances.first else { return }
-      let name = other.process ?? "another program"
-      windows.told?("These are windows of their own: \(name) has yours.")
+      windows.told?("These are windows of their own: \(other).")
     }
     windows.followDesktop()
     connect(application, "startup") { [unowned self] in

@@ -19,7 +19,7 @@ final class Launches {
 
   private let products: ProductFile
   private let application: ObjectPointer
-  private let keys: FixedKeyProvider
+  private let keys: ArchiveKey
   private var store = MemoryStateDirectory()
   private var keeper: StateKeeper?
   private var node: WindowNode?
@@ -41,7 +41,7 @@ final class Launches {
   init(title: String = "Alpha") throws {
     let folder = try Desktop.ofThisProcess().newFile()
     application = try Self.application()
-    keys = FixedKeyProvider(try ArchiveKey())
+    keys = try ArchiveKey()
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     productID = UUID()
     products = ProductFile(folder.appending(path: "products.json"))

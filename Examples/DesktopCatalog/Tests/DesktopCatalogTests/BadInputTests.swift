@@ -1,3 +1,4 @@
+import ArchiveCodec
 import DesktopTestSupport
 import Foundation
 import RestorationKit
@@ -164,7 +165,7 @@ final class BadInputTests: XCTestCase {
     let keeper = try StateKeeper(
       application: Desktop.application,
       directory: FileStateDirectory(path: desktop.stateDirectory.path),
-      keys: FileKeyProvider(path: desktop.keyFile.path))
+      keys: KeyFile(path: desktop.keyFile.path))
     let host = SceneHost(keeper)
     _ = try await host.start(SceneConfiguration { SizeScene(size) })
     try await host.terminate()

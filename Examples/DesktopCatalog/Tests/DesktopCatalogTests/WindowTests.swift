@@ -76,7 +76,7 @@ final class WindowTests: XCTestCase {
     XCTAssertTrue(
       sentences.allSatisfy {
         $0.hasPrefix("desktop-catalog: These are windows of their own: ")
-          && $0.hasSuffix(" has yours.")
+          && $0.hasSuffix(" has main.")
       }, "\(sentences)")
     XCTAssertEqual(try first.sentences, [])
   }

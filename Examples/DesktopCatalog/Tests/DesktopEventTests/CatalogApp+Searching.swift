@@ -58,7 +58,7 @@ extension Desktop {
   /// What is stored of the search fields of all windows, in any order.
   var searches: [String] {
     get throws {
-      guard let key = try FileKeyProvider(path: keyFile.path).key(creating: false) else {
+      guard let key = try KeyFile(path: keyFile.path).key(creating: false) else {
         return []
       }
       return try windowFiles.compactMap { file in

@@ -50,7 +50,7 @@ import XCTest
       ScriptedConsole(try Script("text:\"\(pasted)\""), size: Size(columns: 60, rows: 12)) { _ in })
     let app = App(windows: Windows(navigation), console: console)
     let keeper = try StateKeeper.ofCatalog(
-      try Fixture().catalog, store: MemoryStateDirectory(), keys: FixedKeyProvider(try ArchiveKey())
+      try Fixture().catalog, store: MemoryStateDirectory(), keys: try ArchiveKey()
     )
     _ = try await keeper.restore()
     var saved: [String] = []

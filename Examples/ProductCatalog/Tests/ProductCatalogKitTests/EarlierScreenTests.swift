@@ -18,7 +18,7 @@ import XCTest
     -> (windows: Windows, screen: String)
   {
     let keeper = try StateKeeper.ofCatalog(
-      catalog, store: FileStateDirectory(path: directory.path), keys: FixedKeyProvider(key))
+      catalog, store: FileStateDirectory(path: directory.path), keys: key)
     let restoration = WindowRestoration(of: catalog, keeper: keeper)
     try await restoration.restore()
     let console = ScriptedConsole(try Script(script), size: size) { _ in }

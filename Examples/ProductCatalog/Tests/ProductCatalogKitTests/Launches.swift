@@ -22,10 +22,10 @@ import XCTest
   static let application = "org.restorationkit.product-catalog"
 
   private(set) var store = MemoryStateDirectory()
-  let keys: FixedKeyProvider
+  let keys: ArchiveKey
 
   init() throws {
-    keys = FixedKeyProvider(try ArchiveKey())
+    keys = try ArchiveKey()
   }
 
   /// The file of all windows, by its name.

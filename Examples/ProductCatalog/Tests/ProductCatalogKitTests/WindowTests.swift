@@ -150,7 +150,7 @@ import XCTest
     _ = try await first.restore()
     let second = try await launches.run("q", on: fixture.catalog)
     XCTAssertEqual(
-      second.notice, "These are windows of their own: this process has yours.")
+      second.notice, "These are windows of their own: this process has main.")
     XCTAssertEqual(try launches.windowFiles, [])
     XCTAssertEqual(try launches.store.names().filter { $0 == "main~2" }.count, 1)
     await first.close()

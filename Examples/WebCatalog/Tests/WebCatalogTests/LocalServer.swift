@@ -103,7 +103,7 @@ struct LocalStart: Sendable {
   let (ann, second, eve): (LocalBrowser, LocalBrowser, LocalBrowser)
 
   init() async throws {
-    let master = FixedKeyProvider(try ArchiveKey())
+    let master = try ArchiveKey()
     site = LocalSite(
       keys: UserKeys(store: MemoryRemoteStateStore(), master: master), pages: try await Pages())
     let server = try await site.serve()

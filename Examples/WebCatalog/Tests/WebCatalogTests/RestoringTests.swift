@@ -1,3 +1,4 @@
+import ArchiveCodec
 import Foundation
 import RestorationKit
 import RestorationSharing
@@ -204,7 +205,7 @@ final class RestoringTests: XCTestCase {
     try result {
       let keeper = try StateKeeper(
         application: "killed", name: other, directory: RemoteStateDirectory(KilledStore(folder)),
-        keys: FileKeyProvider(path: key))
+        keys: KeyFile(path: key))
       _ = try await keeper.restore(into: [])
       do {
         _ = try await keeper.save([])

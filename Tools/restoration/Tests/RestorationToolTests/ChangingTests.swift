@@ -36,7 +36,7 @@ final class ChangingTests: ToolTestCase {
     let report = try await restored()
     XCTAssertEqual(report.outcome, .restored)
     XCTAssertEqual(
-      report.entries.filter { $0.kind == .node }.map(\.outcome),
+      report.entries.filter { $0.path.count > 0 }.map(\.outcome),
       [.restored(by: .existing), .restored(by: .existing)])
   }
 

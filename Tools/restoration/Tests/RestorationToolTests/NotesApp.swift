@@ -64,7 +64,7 @@ struct NotesApp {
   func keeper(version: String = "7") throws -> StateKeeper {
     try StateKeeper(
       application: Sandbox.application, directory: FileStateDirectory(path: sandbox.states),
-      keys: FileKeyProvider(path: sandbox.keyFile),
+      keys: KeyFile(path: sandbox.keyFile),
       environment: ApplicationEnvironment(applicationVersion: version))
   }
 
@@ -74,7 +74,7 @@ struct NotesApp {
   @discardableResult
   func launchWindows(_ body: (SceneHost) async throws -> Void) async throws -> [String: String] {
     let keeper = try keeper()
-    keeper.policy.historyBound.counts[.session] = 10
+    keeper.policy.historyCounts[.session] = 10
     let host = SceneHost(keeper)
     host.declaredActivityTypes = ["note"]
     host.register(SceneConfiguration { NotesScene() })

@@ -15,7 +15,7 @@ final class WindowsTests: ToolTestCase {
 
   func testWindowsAreNamedByTheirTitlesTheClosedOnesLast() async throws {
     let titles = try await app().launchWindows { host in
-      host.closedSceneBound = ClosedSceneBound(count: 5)
+      host.closedSceneCount = 5
       var scenes: [RestorableScene] = []
       for title in ["Milk", "Bread\t\u{1b}[31m", "Tea"] {
         let scene = try await host.open()

@@ -19,7 +19,7 @@ extension StateKeeper {
       application: "org.restorationkit.product-catalog", directory: store, keys: keys,
       environment: ApplicationEnvironment(
         applicationVersion: Options.version, userInterfaceIdiom: "terminal"))
-    keeper.policy.historyBound.counts[.session] = 10
+    keeper.policy.historyCounts[.session] = 10
     try keeper.register(DetailScreen.self) { _, coder in
       try DetailScreen.restored(in: catalog, from: coder)
     }

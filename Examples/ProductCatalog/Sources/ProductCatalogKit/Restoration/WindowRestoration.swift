@@ -30,7 +30,7 @@ package import RestorationKit
   package init(of catalog: Catalog, keeper: StateKeeper, tellsSaveProblems: Bool = false) {
     host = SceneHost(keeper)
     // What is closed for ever leaves no trace, so no earlier launch would have it.
-    host.closedSceneBound = ClosedSceneBound()
+    host.closedSceneCount = 10
     self.catalog = catalog
     self.keeper = keeper
     self.tellsSaveProblems = tellsSaveProblems
@@ -44,7 +44,7 @@ package import RestorationKit
     report = "\(start)"
     notice = start.problems.first.map { "Your screens are not back. \($0.reason)" }
     if let first = keeper.otherInstances.first {
-      notice = "These are windows of their own: \(first.process ?? "another program") has yours."
+      notice = "These are windows of their own: \(first)."
     }
     // The one that was used last is the first of them.
     if let window = window(of: host.connectedScenes.first) { windows.focus(on: window) }
@@ -54,7 +54,7 @@ package import RestorationKit
   package func noteChange() {
     scene(of: windows.focused)?.needsSave = true
     if autosave == nil {
-      autosave = host.autosave { [weak self] event in self?.tell(event) }
+      autosave = host.autosave { [weak self] result in self?.tell(result) }
     }
   }
 
@@ -68,11 +68,10 @@ package import RestorationKit
     }
   }
 
-  private func tell(_ event: Autosave.Event) {
-    switch event {
-    case .saved(let report), .withheld(let report?): notice = notice(after: report)
-    case .withheld(nil): notice = nil
-    case .failed(let error): notice = "Your screens are not saved. \(error)"
+  private func tell(_ result: Result<PreservationReport, RestorationError>) {
+    switch result {
+    case .success(let report): notice = notice(after: report)
+    case .failure(let error): notice = "Your screens are not saved. \(error)"
     }
   }
 

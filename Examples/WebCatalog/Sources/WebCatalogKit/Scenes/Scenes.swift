@@ -15,7 +15,7 @@ struct Scenes: Sendable {
       application: Self.application, name: name, directory: directory, keys: keys,
       environment: environment)
     // Changes that meet those of another server are made again, so the oldest and the two newest are enough.
-    keeper.policy.historyBound.age = 0
+    keeper.policy.historyAge = 0
     try keeper.register(ProductEditor.self) { _, _ in ProductEditor() }
     return keeper
   }

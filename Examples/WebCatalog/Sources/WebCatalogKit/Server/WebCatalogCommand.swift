@@ -89,12 +89,12 @@ public struct WebCatalogCommand: AsyncParsableCommand {
     let home = FileManager.default.homeDirectoryForCurrentUser.path
     let folder = folder ?? home + "/.local/share/web-catalog"
     let path = masterKey ?? folder + ".key"
-    let master = FileKeyProvider(path: path)
+    let master = KeyFile(path: path)
     _ = try master.key(creating: true)
     guard !makeMasterKey else { return tell("The master key is in \(path).") }
     let keys = UserKeys(
       store: try store(folder, "keys"), master: master,
-      former: formerMasterKey.map { FileKeyProvider(path: $0) })
+      former: formerMasterKey.map { KeyFile(path: $0) })
     if rotateKeys {
       let rotation = try await keys.rotate()
       tell("\(rotation)")

@@ -92,7 +92,7 @@ struct Explanation {
     add(
       "owner",
       "An instance of the app has the state. Another launch takes the next number, such as"
-        + " \(place.name.escaped)~2, or restores nothing with policy.instances .single.")
+        + " \(place.name.escaped)~2, or restores nothing with policy.isSingleInstance.")
   }
 
   private mutating func explainOthers(beside place: StatePlace) throws {

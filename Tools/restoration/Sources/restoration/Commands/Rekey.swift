@@ -31,7 +31,7 @@ struct Rekey: Inspection {
   func inspect(_ output: Output) throws -> ExitStatus {
     let directory =
       directory.map { FileStateDirectory(path: $0) } ?? FileStateDirectory(application: app)
-    let file = keyFile.map { FileKeyProvider(path: $0) } ?? FileKeyProvider(application: app)
+    let file = keyFile.map { KeyFile(path: $0) } ?? KeyFile(application: app)
     let names = try names(in: directory)
     guard !names.isEmpty else {
       throw Failure(.nothingStored, "Nothing is stored in \(directory.path.escaped).")
@@ -40,7 +40,7 @@ struct Rekey: Inspection {
       throw ArchiveError(.keyMissing, location: file.location)
     }
     return try KeyChange(
-      application: app, directory: directory, names: names, file: file.file, old: old
+      application: app, directory: directory, names: names, file: file, old: old
     ).run(output, asJSON: format.json)
   }
 

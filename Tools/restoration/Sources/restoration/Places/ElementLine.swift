@@ -27,7 +27,7 @@ struct ElementLine {
     guard output.isTerminal else {
       return try output.columns(
         [
-          "\(element.byteCount)", version, element.kind.rawValue, element.role.rawValue,
+          "\(element.byteCount)", version, element.kind, element.role.rawValue,
           element.className.escaped, element.path.description.escaped, notes,
         ], widths: [])
     }
@@ -55,7 +55,7 @@ struct ElementLine {
     if element.path.siblingIndex > 0 { try json.field("siblingIndex", element.path.siblingIndex) }
     try json.key("identifier")
     try json.literal("\(element.identifier)")
-    try json.field("kind", element.kind.rawValue)
+    try json.field("kind", element.kind)
     try json.field("role", element.role.rawValue)
     try json.field("class", element.className)
     try json.field("restorationClass", element.restorationClassName)

@@ -48,7 +48,7 @@ struct KeyOptions: ParsableArguments {
   func key(for place: StatePlace) throws -> ArchiveKey {
     if let keyFd { return try Secrets.key(from: keyFd) }
     let provider =
-      keyFile.map { FileKeyProvider(path: $0) } ?? FileKeyProvider(application: place.application)
+      keyFile.map { KeyFile(path: $0) } ?? KeyFile(application: place.application)
     guard let key = try provider.key(creating: false) else {
       throw ArchiveError(.keyMissing, location: provider.location)
     }
