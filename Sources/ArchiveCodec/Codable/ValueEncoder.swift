@@ -116,7 +116,8 @@ extension ValueEncoder {
 
 extension ValueEncoder {
   /// Writes a part of the value; after an error nothing of the part remains.
-  @_semantics("optimize.sil.specialize.generic.never")  // 20 KB of code for all types.
+  // A copy for each type would be 20 KB of code.
+  @_semantics("optimize.sil.specialize.generic.never")
   private func attempt<Value>(
     _ value: Value, as expected: State, _ use: String, at key: () -> (any CodingKey)?,
     _ write: () throws -> Void

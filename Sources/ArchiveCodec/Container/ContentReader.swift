@@ -15,7 +15,6 @@ final class ContentReader: Sendable {
 
   var byteCount: Int { commit.layout.contentByteCount }
   var chunkByteCount: Int { commit.layout.chunkByteCount }
-  var chunkCount: Int { commit.layout.chunkCount }
 
   /// Reads and opens chunks that follow each other, without keeping them.
   ///

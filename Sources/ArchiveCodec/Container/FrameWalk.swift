@@ -10,7 +10,7 @@ struct FrameWalk: ~Copyable {
   private var due: [FrameKind] = [.symbols, .index]
   var window: ContentWindow
 
-  /// - Parameter position: Where the walk begins behind all records; nil for the beginning.
+  /// Begins behind all records, at a position; at the beginning if it is nil.
   init(_ content: CommitContent, behindRecordsFrom position: Int? = nil) {
     self.content = content
     entries = position.map { _ in [] }

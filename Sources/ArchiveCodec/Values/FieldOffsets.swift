@@ -3,8 +3,9 @@
 /// Keys are stored in order, so a key is found by binary search in the record, and none
 /// becomes a String or is hashed for that.
 struct FieldOffsets: Sendable {
-  /// In the order of the keys: symbols by number, then inline keys by their bytes. Less than 2^24 each,
-  /// as the record is no longer.
+  /// In the order of the keys: symbols by number, then inline keys by their bytes.
+  ///
+  /// Less than 2^24 each, as the record is no longer.
   private var keys: [UInt32] = []
 
   /// The entries of a map that was checked.

@@ -181,5 +181,6 @@ extension PropertyListValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLi
 }
 
 /// A set of values.
-@_semantics("optimize.sil.specialize.generic.never")  // 23 KB of code for a set of a recursive type.
+// A copy for the one type, which is recursive, would be 23 KB of code.
+@_semantics("optimize.sil.specialize.generic.never")
 private func distinct<Value: Hashable>(_ values: [Value]) -> Set<Value> { Set(values) }

@@ -322,7 +322,8 @@ extension StateFile {
   /// - Throws: `ArchiveError` with `locked` if another instance has the state; why the newest archive
   ///   cannot be read, if none can be; a failure on the way to the bytes or to the key, which may pass.
   ///   Then what is stored stays, and the next save keeps it as a moment.
-  @_semantics("optimize.sil.specialize.generic.never")  // A copy for one tree is 10 KB of code.
+  // A copy for the one type of trees would be 10 KB of code.
+  @_semantics("optimize.sil.specialize.generic.never")
   package func open<Tree>(_ type: Tree.Type) throws(ArchiveError) -> OpenedState<Tree> {
     let claim = try claimToRead()
     forgetStored()
