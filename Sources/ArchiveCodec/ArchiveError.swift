@@ -52,23 +52,24 @@ public struct ArchiveError: Error, Hashable, Sendable {
     _ code: Code, offset: Int? = nil, path: [String] = [], subject: String? = nil,
     systemError: Int32? = nil, location: String? = nil
   ) {
-    boxed = .parts(
+    self.init(
       Parts(
         code: code, offset: offset, path: path, subject: subject, systemError: systemError,
         location: location))
   }
 
+  private init(_ parts: Parts) { boxed = .parts(parts) }
+
   package func at(_ key: String) -> ArchiveError {
-    ArchiveError(
-      code, offset: offset, path: [key] + path, subject: subject, systemError: systemError,
-      location: location)
+    var parts = parts
+    parts.path.insert(key, at: 0)
+    return ArchiveError(parts)
   }
 
   package func located(at location: String) -> ArchiveError {
-    guard self.location == nil else { return self }
-    return ArchiveError(
-      code, offset: offset, path: path, subject: subject, systemError: systemError,
-      location: location)
+    var parts = parts
+    parts.location = parts.location ?? location
+    return ArchiveError(parts)
   }
 }
 
@@ -76,10 +77,10 @@ extension ArchiveError {
   private struct Parts: Hashable {
     let code: Code
     let offset: Int?
-    let path: [String]
+    var path: [String]
     let subject: String?
     let systemError: Int32?
-    let location: String?
+    var location: String?
   }
 
   private indirect enum Boxed: Hashable {

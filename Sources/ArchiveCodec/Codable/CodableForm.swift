@@ -34,19 +34,19 @@ enum CodableForm {
 /// Asking whether a type conforms to a protocol costs more than writing a
 /// number, and an array asks for every element.
 final class CodableForms {
-  private var known: [(type: ObjectIdentifier, form: CodableForm)?] = Array(
-    repeating: nil, count: 32)
+  private var known: [(type: ObjectIdentifier, form: CodableForm)] = []
+
+  /// More forms take longer to look through than to find out.
+  private static let largestCount = 16
 
   subscript<Value>(type: Value.Type) -> CodableForm {
     let identifier = ObjectIdentifier(type)
-    // Types are addresses of objects that take 16 bytes or more, so the low four bits say nothing.
-    let place = Int(UInt(bitPattern: identifier) >> 4 % UInt(known.count))
-    if let entry = known[place], entry.type == identifier { return entry.form }
+    for entry in known where entry.type == identifier { return entry.form }
     let form = CodableForm(type)
     // Moved to a local variable for the change, so that reading needs no exclusivity check.
-    var changed = known
+    var changed = known.count < Self.largestCount ? known : []
     known = []
-    changed[place] = (identifier, form)
+    changed.append((identifier, form))
     known = changed
     return form
   }

@@ -14,7 +14,12 @@ extension DecodingSession {
   func decodingError(
     ofKind error: ArchiveError, _ type: Any.Type, _ reader: ValueReader
   ) -> any Error {
-    if let mismatch = TypeMismatch(error) { mismatches.add(mismatch, type, reader.header) }
+    // Whether a container fits a collection type depends on its elements, too, so that is not remembered.
+    if let mismatch = TypeMismatch(error),
+      !(reader.header.isContainer && type is any CountsMemory.Type)
+    {
+      mismatches.add(mismatch, type, reader.header)
+    }
     return decodingError(error, type, reader)
   }
 
@@ -42,6 +47,6 @@ extension DecodingSession {
 
   func name(of key: ValueKey) -> String {
     let bytes = bytes
-    return bytes.span.extracting(record).text(of: key, names)
+    return bytes.span.extracting(record).text(of: key, symbols.names)
   }
 }

@@ -10,7 +10,6 @@ final class DecodingSession {
   /// The range of the record in the bytes; all other offsets count from its start.
   let record: Range<Int>
   let symbols: SymbolTable
-  let names: [String]
   let userInfo: [CodingUserInfoKey: any Sendable]
   /// Where the outermost value begins.
   let root: Int
@@ -31,9 +30,8 @@ final class DecodingSession {
     self.record = record
     self.root = root
     symbols = block.symbols
-    names = block.names
     self.userInfo = userInfo
-    paths = PathFinder(bytes, record, at: root, path: path, names: names)
+    paths = PathFinder(bytes, record, at: root, path: path, symbols)
     callLimit = block.callLimit
     memory = DecodedMemory.limit(recordByteCount: record.count)
   }
@@ -41,8 +39,6 @@ final class DecodingSession {
   func decodeRoot<Value: Decodable>(_ type: Value.Type) throws -> Value {
     try decode(type, from: try reader(at: root), nil)
   }
-
-  func form<Value>(of type: Value.Type) -> CodableForm { forms[type] }
 
   /// Decodes a value of any type, by its form.
   ///
@@ -87,11 +83,6 @@ final class DecodingSession {
     do throws(ArchiveError) {
       return try Value.read(from: reader, in: bytes)
     } catch {
-      // Whether a container fits a collection type depends on its elements, too, so
-      // that is not remembered.
-      guard !reader.header.isContainer || !(type is any CountsMemory.Type) else {
-        throw decodingError(error, type, reader)
-      }
       throw decodingError(ofKind: error, type, reader)
     }
   }

@@ -99,9 +99,10 @@ struct FieldMending {
     _ taken: [ArraySlice<String>], of stored: KeyedDecoder, _ other: KeyedDecoder,
     to encoder: KeyedEncoder
   ) throws {
-    let taken = Dictionary(grouping: taken) { $0.first ?? "" }
-    for key in stored.keys where taken[key] == nil { try encoder.copy(key, from: stored) }
-    for (key, paths) in taken {
+    let keys = Set(taken.compactMap(\.first))
+    for key in stored.keys where !keys.contains(key) { try encoder.copy(key, from: stored) }
+    for key in keys {
+      let paths = taken.filter { $0.first == key }
       if !paths.contains(where: { $0.count == 1 }), let stored = stored.fields(forKey: key),
         let other = other.fields(forKey: key)
       {
@@ -116,7 +117,7 @@ struct FieldMending {
 
   func result<Value: Encodable>(_ value: Value) -> MendedValue<Value> {
     MendedValue(
-      value: value, replaced: replaced, added: added.sorted { $0.lexicographicallyPrecedes($1) },
+      value: value, replaced: replaced, added: added.ordered { $0.lexicographicallyPrecedes($1) },
       isWhole: replaced.isEmpty && hasAllThatIsStored(value))
   }
 

@@ -20,8 +20,7 @@ extension DecodingSession {
     guard map.header.kind == .map else { return }
     let block = bytes
     let bytes = block.span.extracting(record)
-    var cursor = ByteCursor(
-      bytes, from: map.header.payload.lowerBound, to: map.header.payload.upperBound)
+    var cursor = ByteCursor(bytes, over: map.header.payload)
     while !cursor.isAtEnd {
       let key = name(of: try cursor.readKey(bytes))
       guard !CombiningMarks.areTooMany(in: key) else {
@@ -65,27 +64,12 @@ extension CombiningMarks {
 
   /// Searches the values in containers as well.
   private static func check(_ values: Range<Int>, of bytes: Span<UInt8>) throws(ArchiveError) {
-    var levels = [(isMap: false, range: values)]
-    while var level = levels.popLast() {
-      while !level.range.isEmpty {
-        if level.isMap {
-          var cursor = ByteCursor(bytes, from: level.range.lowerBound, to: level.range.upperBound)
-          _ = try cursor.readKey(bytes)
-          level.range = cursor.offset..<level.range.upperBound
-        }
-        let value = try ValueReader(bytes, at: level.range.lowerBound)
-        level.range = value.end..<level.range.upperBound
-        switch value.header.kind {
-        case .map, .array:
-          levels.append(level)
-          level = (isMap: value.header.kind == .map, range: value.header.payload)
-        case .string:
-          guard !areTooMany(in: value.header.payload, of: bytes) else {
-            throw error(at: value.offset)
-          }
-        default: break
-        }
-      }
+    var walk = ValueWalk(values)
+    while let step = try walk.next(in: bytes) {
+      guard case .value(let value, _) = step, value.header.kind == .string,
+        areTooMany(in: value.header.payload, of: bytes)
+      else { continue }
+      throw error(at: value.offset)
     }
   }
 }

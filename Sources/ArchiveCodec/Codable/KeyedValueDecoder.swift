@@ -28,10 +28,7 @@ struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   func decode<Value: ArchiveValue>(_ type: Value.Type, forKey key: Key) throws -> Value {
-    guard let value = try entries.value(key.stringValue) else {
-      throw missing(key)
-    }
-    return try session.decode(direct: type, from: value)
+    try session.decode(direct: type, from: try value(key))
   }
 
   func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
@@ -42,17 +39,11 @@ struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
-    guard let value = try entries.value(key.stringValue) else {
-      throw missing(key)
-    }
-    return try session.decode(wide: type, from: value)
+    try session.decode(wide: type, from: try value(key))
   }
 
   func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
-    guard let value = try entries.value(key.stringValue) else {
-      throw missing(key)
-    }
-    return try session.decode(wide: type, from: value)
+    try session.decode(wide: type, from: try value(key))
   }
 
   func decodeIfPresent<Value: ArchiveValue>(

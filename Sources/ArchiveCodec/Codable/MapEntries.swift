@@ -4,19 +4,16 @@ internal import RestorationFoundation
 ///
 /// Types ask for their fields in the order in which they were written, so the search
 /// goes on from the last entry. A type may also ask for the last entry once more, as
-/// another type. If both guesses fail and the map is large, the positions of all
-/// entries are noted once, so that no record can make the search long.
+/// another type.
 final class MapEntries {
   let session: DecodingSession
   /// Where the map itself begins.
   let offset: Int
+  // From the session, which would be retained for each entry.
   private let bytes: [UInt8]
-  private let names: [String]
   private let record: Range<Int>
-  /// Where the entries end.
-  private let end: Int
-  /// Changed when the map gets a table, so the properties above hold what most fields need.
-  private var map: StoredMap
+  private let names: [String]
+  private let map: StoredMap
   /// Where the last entry that came in order begins.
   private var last: EntryPosition
   /// Where the entry after the last one begins.
@@ -27,14 +24,12 @@ final class MapEntries {
     count <= StoredMap.longestScan ? 0 : count * DecodedMemory.entry
   }
 
-  init(_ session: DecodingSession, _ map: ValueReader) {
+  init(_ session: DecodingSession, _ map: ValueReader) throws(ArchiveError) {
     self.session = session
     offset = map.offset
-    bytes = session.bytes
-    names = session.names
-    record = session.record
-    end = map.end
-    self.map = StoredMap(map)
+    let block = session.bytes
+    self.map = try StoredMap(map, in: block.span.extracting(session.record))
+    (bytes, record, names) = (block, session.record, session.symbols.names)
     next = self.map.start
     last = next
   }
@@ -82,52 +77,21 @@ final class MapEntries {
     if type == [Int].self {
       return try same(try session.read([Int].self, from: value, in: bytes), as: type)
     }
-    if type == [String].self {
-      return try same(try session.read([String].self, from: value, in: bytes), as: type)
-    }
-    guard case .direct(let direct) = session.form(of: type) else {
-      return try session.decode(type, from: value, nil)
-    }
-    return try session.read(direct, as: type, from: value, in: bytes)
+    return try session.decode(type, from: value, nil)
   }
 
   @inline(__always)
   private func value(_ name: String, in bytes: Span<UInt8>) throws -> ValueReader? {
-    let entry: StoredMap.Entry
-    if let following = match(name, at: next, in: bytes) {
-      last = next
-      entry = following
-    } else if let other = match(name, at: last, in: bytes) ?? search(name, in: bytes) {
-      entry = other
-    } else {
-      return nil
-    }
+    guard let entry = find(name, in: bytes) else { return nil }
+    if entry.start == next.offset { last = next }
     let reader = try session.reader(at: entry.value, in: bytes)
     next = EntryPosition(offset: reader.end, place: entry.place + 1)
     return reader
   }
 
-  private func find(_ name: String, in bytes: Span<UInt8>) -> StoredMap.Entry? {
-    match(name, at: next, in: bytes) ?? match(name, at: last, in: bytes)
-      ?? search(name, in: bytes)
-  }
-
-  /// The entry at a position, if it has this name.
   @inline(__always)
-  private func match(
-    _ name: String, at position: EntryPosition, in bytes: Span<UInt8>
-  ) -> StoredMap.Entry? {
-    StoredMap.match(name, at: position, before: end, in: bytes, names)
-  }
-
-  @inline(never)
-  private func search(_ name: String, in bytes: Span<UInt8>) -> StoredMap.Entry? {
-    // The record was checked, so its entries can be read.
-    if map.isWithoutTable, let reader = try? ValueReader(bytes, at: offset),
-      let map = try? StoredMap(reader, in: bytes, symbolCount: names.count)
-    {
-      self.map = map
-    }
-    return map.find(name, from: next, in: bytes, session.symbols, names)
+  private func find(_ name: String, in bytes: Span<UInt8>) -> StoredMap.Entry? {
+    map.match(name, at: next, in: bytes, names) ?? map.match(name, at: last, in: bytes, names)
+      ?? map.find(name, from: next, in: bytes, session.symbols)
   }
 }

@@ -8,7 +8,7 @@ struct PathFinder {
   private let bytes: [UInt8]
   /// Where the record lies in the bytes.
   private let record: Range<Int>
-  private let names: [String]
+  private let symbols: SymbolTable
   /// Where the outermost value begins.
   private let root: Int
   /// The path that was found last, from the outermost value on.
@@ -29,11 +29,12 @@ struct PathFinder {
   }
 
   init(
-    _ bytes: [UInt8], _ record: Range<Int>, at root: Int, path: [any CodingKey], names: [String]
+    _ bytes: [UInt8], _ record: Range<Int>, at root: Int, path: [any CodingKey],
+    _ symbols: SymbolTable
   ) {
     self.bytes = bytes
     self.record = record
-    self.names = names
+    self.symbols = symbols
     self.root = root
     self.path = path
     latest = root
@@ -114,7 +115,7 @@ struct PathFinder {
     trail.append(element)
     var cursor = ByteCursor(bytes, from: element.start, to: element.value.lowerBound)
     if element.container.header.kind == .map, let key = try? cursor.readKey(bytes) {
-      path.append(NameKey(bytes.text(of: key, names)))
+      path.append(NameKey(bytes.text(of: key, symbols.names)))
     } else {
       path.append(IndexKey(element.index))
     }

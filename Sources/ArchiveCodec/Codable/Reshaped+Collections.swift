@@ -50,8 +50,7 @@ extension Dictionary where Key == String, Value: Decodable {
     self.init()
     // Further memory is reserved while entries come, since each entry is counted only then.
     reserveCapacity(Swift.min(map.header.count, 1 << 10))
-    var cursor = ByteCursor(
-      bytes, from: map.header.payload.lowerBound, to: map.header.payload.upperBound)
+    var cursor = ByteCursor(bytes, over: map.header.payload)
     while !cursor.isAtEnd {
       let key = session.name(of: try cursor.readKey(bytes))
       guard !CombiningMarks.areTooMany(in: key) else {
@@ -107,7 +106,7 @@ extension ValueEncoder {
           try encode(entry, UnkeyedValueEncoder(encoder: encoder))
           return (bytes: writer.output.bytes(from: start.byteCount), entry: entry)
         }
-      }.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }.map(\.entry)
+      }.ordered { $0.bytes.lexicographicallyPrecedes($1.bytes) }.map(\.entry)
     }
     openArray()
     let elements = UnkeyedValueEncoder(encoder: self)
@@ -125,7 +124,7 @@ extension ValueEncoder {
   /// Writes a map with inline keys in the order of their bytes.
   func writeDictionary<Value: Encodable>(_ entries: [(key: String, value: Value)]) throws {
     openMap()
-    let sorted = entries.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    let sorted = entries.ordered { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
     var last: String?
     for entry in sorted {
       // Two keys of another type than String may have one name.

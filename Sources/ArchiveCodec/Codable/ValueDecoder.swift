@@ -16,7 +16,7 @@ struct ValueDecoder: Decoder {
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     KeyedDecodingContainer(
-      KeyedValueDecoder<Key>(entries: MapEntries(session, try map())))
+      KeyedValueDecoder<Key>(entries: try MapEntries(session, try map())))
   }
 
   /// The value, which must be a map; counts the memory for its names.

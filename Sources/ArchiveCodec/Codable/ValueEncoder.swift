@@ -115,15 +115,33 @@ extension ValueEncoder {
 // MARK: - Writing
 
 extension ValueEncoder {
+  /// Writes a part of the value; after an error nothing of the part remains.
+  // A copy for each type would be 20 KB of code.
+  @_semantics("optimize.sil.specialize.generic.never")
+  private func attempt<Value>(
+    _ value: Value, as expected: State, _ use: String, at key: () -> (any CodingKey)?,
+    _ write: () throws -> Void
+  ) throws {
+    guard state == expected else { throw misuse(use) }
+    let before = (mark: session.mark(writer), map: map, nested: nested.count)
+    do {
+      try checkFailure()
+      try write()
+      try checkFailure()
+    } catch {
+      map = before.map
+      dropNested(after: before.nested)
+      session.goBack(writer, to: before.mark)
+      throw encodingError(error, value, at: key())
+    }
+  }
+
   /// Writes an entry of the map; after an error nothing of the entry remains.
   func writeEntry<Value>(
     _ value: Value, under key: some CodingKey, isInline: Bool = false, _ write: () throws -> Void
   ) throws {
-    guard state == .map else { throw misuse("as a keyed container") }
     if !containers.isEmpty { containers[ByteName(key.stringValue)] = nil }
-    let before = (mark: session.mark(writer), map: map, nested: nested.count)
-    do {
-      try checkFailure()
+    try attempt(value, as: .map, "as a keyed container", at: { key }) {
       var map = map
       if isInline {
         try map.writeKey(inline: key.stringValue, to: writer)
@@ -132,44 +150,19 @@ extension ValueEncoder {
       }
       self.map = map
       try write()
-      try checkFailure()
-    } catch {
-      map = before.map
-      dropNested(after: before.nested)
-      session.goBack(writer, to: before.mark)
-      throw encodingError(error, value, at: key)
     }
   }
 
   /// Writes an element of the array; after an error nothing of the element remains.
   func writeElement<Value>(_ value: Value, _ write: () throws -> Void) throws {
-    guard state == .array else { throw misuse("as an unkeyed container") }
-    let before = (mark: session.mark(writer), nested: nested.count)
-    do {
-      try checkFailure()
-      try write()
-      try checkFailure()
-      count += 1
-    } catch {
-      dropNested(after: before.nested)
-      session.goBack(writer, to: before.mark)
-      throw encodingError(error, value, at: IndexKey(count))
-    }
+    try attempt(value, as: .array, "as an unkeyed container", at: { IndexKey(count) }, write)
+    count += 1
   }
 
   /// Writes the value itself; after an error another one may be tried.
   func writeSingle<Value>(_ value: Value, _ write: () throws -> Void) throws {
-    guard state == .empty else { throw misuse("as a single value") }
-    let before = session.mark(writer)
-    do {
-      try checkFailure()
-      try write()
-      try checkFailure()
-      state = .single
-    } catch {
-      session.goBack(writer, to: before)
-      throw encodingError(error, value)
-    }
+    try attempt(value, as: .empty, "as a single value", at: { nil }, write)
+    state = .single
   }
 
   /// Writes a value of any type, by its form.

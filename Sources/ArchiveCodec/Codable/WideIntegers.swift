@@ -7,7 +7,8 @@ extension ValueWriter {
     } else if let large = UInt64(exactly: value) {
       write(large)
     } else {
-      write((0..<16).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) })
+      let bytes = (0..<16).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+      write(payload: bytes.span, tag: ValueTag.bytes)
     }
   }
 }

@@ -18,7 +18,8 @@ extension Archive {
   ///   `unsupportedFeature`.
   /// - Complexity: O(*n* log *n*) in the number of records, O(*m*) in the bytes.
   public func verifyAll() throws(ArchiveError) {
-    try visitAll { record throws(ArchiveError) in _ = try record.content.get() }
+    var walk = RecordWalk(self)
+    while let (entry, checked) = try walk.next() { _ = try Record(entry, checked).content.get() }
   }
 
   /// Checks every byte and opens every record.
@@ -35,7 +36,8 @@ extension Archive {
   /// - Complexity: As ``verifyAll()``.
   public func readAll() throws(ArchiveError) -> [Record] {
     var records: [Record] = []
-    try visitAll { record throws(ArchiveError) in records.append(record) }
+    var walk = RecordWalk(self)
+    while let (entry, checked) = try walk.next() { records.append(Record(entry, checked)) }
     return records
   }
 
@@ -54,115 +56,24 @@ extension Archive {
   ///   chunk throws after the records before it were given.
   /// - Complexity: As ``verifyAll()``, and one record at a time in memory.
   public func forEachRecord(_ body: (Record) throws -> Void) throws {
-    if let failure = try give(to: body) { throw failure }
+    var walk = RecordWalk(self)
+    while let (entry, checked) = try walk.next() { try body(Record(entry, checked)) }
   }
 
-  /// Gives one record after the other; returns the error that ends the reading of the archive.
-  ///
-  /// - Throws: The errors of `body`.
-  func give(to body: (Record) throws -> Void) throws -> ArchiveError? {
-    var failure: (any Error)?
-    do {
-      try visitAll { record throws(ArchiveError) in
-        do {
-          try body(record)
-        } catch {
-          // The visitor can only throw archive errors; the error of `body` is thrown below.
-          failure = error
-          throw ArchiveError(.inputOutput, subject: "reading")
-        }
-      }
-      return nil
-    } catch {
-      if let failure { throw failure }
-      return error
-    }
-  }
-
-  func visitAll(
-    _ visit: (Record) throws(ArchiveError) -> Void
-  ) throws(ArchiveError) {
-    try visitSnapshot { entry, checked throws(ArchiveError) in
-      try visit(Record(entry, checked))
-    }
-    try visitJournal { entry, checked throws(ArchiveError) in try visit(Record(entry, checked)) }
-  }
-
-  /// Checks and gives the records that the journal wrote.
-  func visitJournal<Failure: Error>(
-    _ visit: (IndexEntry, Result<CheckedRecord, ArchiveError>) throws(Failure) -> Void
-  ) throws(Failure) {
-    var validator = RecordValidator(symbols: history.symbols, limits: limits)
-    for identifier in changedRecords() {
-      guard case .record(let frame) = history.changes[identifier] else { continue }
-      let checked = Result { () throws(ArchiveError) in
-        try validator.validate(frame.bytes.span, from: frame.mapOffset)
-        return CheckedRecord(
-          block: RecordBlock(frame.bytes, symbols: history.symbols, limits: limits), start: 0)
-      }
-      try visit(frame.entry(identifier), checked)
-    }
-  }
-
-  /// Checks every chunk of the snapshot, and gives every record that is not superseded:
-  /// its checked place, or why it cannot be used.
-  func visitSnapshot(
-    _ visit: (IndexEntry, Result<CheckedRecord, ArchiveError>) throws(ArchiveError) -> Void
-  ) throws(ArchiveError) {
-    let snapshot = history.snapshot
-    var validator = RecordValidator(symbols: history.symbols, limits: limits)
-    var shown: (range: Range<Int>, block: RecordBlock)?
-    try snapshot.visitAll { entry, window throws(ArchiveError) in
-      guard history.changes[entry.record] == nil else {
-        return try snapshot.reader.verify(entry.frameRange)
-      }
-      do throws(ArchiveError) {
-        try snapshot.checkPlace(of: entry)
-      } catch {
-        // No caller will read the record, so damage of its bytes is looked for here.
-        try snapshot.reader.verify(entry.frameRange)
-        return try visit(entry, .failure(error))
-      }
-      let start = try window.load(entry.frameRange)
-      let block: RecordBlock
-      if let shown, shown.range == window.range {
-        block = shown.block
-      } else {
-        block = RecordBlock(window.bytes, symbols: history.symbols, limits: limits)
-        shown = (window.range, block)
-      }
-      let checked: Result<CheckedRecord, ArchiveError>
-      do throws(ArchiveError) {
-        let stored = block.bytes
-        let frame = stored.span.extracting(start..<start + entry.frameRange.count)
-        let mapOffset = try snapshot.mapOffset(entry, frame)
-        try validator.validate(frame, from: mapOffset)
-        checked = .success(CheckedRecord(block: block, start: start))
-      } catch {
-        checked = .failure(error)
-      }
-      try visit(entry, checked)
-    }
-  }
-
-  /// Checks every chunk and gives every record that is not superseded; its frame is
-  /// read into memory that is no longer needed.
+  /// Checks every chunk and gives the frame of every record that is not superseded.
   func visitFrames(
-    _ visit: (UInt64, (consuming [UInt8]) throws(ArchiveError) -> RecordFrame)
-      throws(ArchiveError) -> Void
+    _ visit: (UInt64, RecordFrame) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
-    let snapshot = history.snapshot
-    try snapshot.visitAll { entry, window throws(ArchiveError) in
-      guard history.changes[entry.record] == nil else {
-        return try snapshot.reader.verify(entry.frameRange)
-      }
-      try visit(entry.record) { memory throws(ArchiveError) in
-        try snapshot.recordFrame(entry, in: &window, reusing: memory)
+    var walk = FrameWalk(history.snapshot)
+    while let entry = try walk.next() {
+      if history.changes[entry.record] == nil {
+        try visit(entry.record, try history.snapshot.recordFrame(entry, in: &walk.window))
+      } else {
+        try history.snapshot.reader.verify(entry.frameRange)
       }
     }
     for record in changedRecords() {
-      guard case .record(let frame) = history.changes[record] else { continue }
-      try visit(record) { _ throws(ArchiveError) in frame }
+      if case .record(let frame) = history.changes[record] { try visit(record, frame) }
     }
   }
 }
@@ -176,6 +87,77 @@ extension Archive.Record {
       return try KeyedDecoder(
         record.start..<record.start + entry.frameRange.count, of: record.block,
         mapOffset: entry.mapOffset)
+    }
+  }
+}
+
+/// Checks one record after the other: those of the snapshot, except superseded ones, in the order of the file, then
+/// those that the journal wrote.
+struct RecordWalk: ~Copyable {
+  typealias Checked = (entry: IndexEntry, record: Result<CheckedRecord, ArchiveError>)
+
+  private let history: History
+  private let limits: ArchiveLimits
+  private var frames: FrameWalk
+  private var validator: RecordValidator
+  /// The block of the window that was checked last.
+  private var shown: (range: Range<Int>, block: RecordBlock)?
+  private var changed: ArraySlice<UInt64>
+
+  init(_ archive: Archive) {
+    (history, limits) = (archive.history, archive.limits)
+    frames = FrameWalk(history.snapshot)
+    validator = RecordValidator(symbols: history.symbols, limits: limits)
+    changed = archive.changedRecords()[...]
+  }
+
+  /// The next record: its checked place, or why it cannot be used.
+  mutating func next() throws(ArchiveError) -> Checked? {
+    while let entry = try frames.next() {
+      if history.changes[entry.record] == nil { return (entry, try check(entry)) }
+      try history.snapshot.reader.verify(entry.frameRange)
+    }
+    return nextChange()
+  }
+
+  /// The next record that the journal wrote.
+  mutating func nextChange() -> Checked? {
+    while let record = changed.popFirst() {
+      guard case .record(let frame) = history.changes[record] else { continue }
+      let checked = Result { () throws(ArchiveError) in
+        try validator.validate(frame.bytes.span, from: frame.mapOffset)
+        return CheckedRecord(
+          block: RecordBlock(frame.bytes, symbols: history.symbols, limits: limits), start: 0)
+      }
+      return (frame.entry(record), checked)
+    }
+    return nil
+  }
+
+  private mutating func check(
+    _ entry: IndexEntry
+  ) throws(ArchiveError) -> Result<CheckedRecord, ArchiveError> {
+    let snapshot = history.snapshot
+    do throws(ArchiveError) {
+      try snapshot.checkPlace(of: entry)
+    } catch {
+      // No caller will read the record, so damage of its bytes is looked for here.
+      try snapshot.reader.verify(entry.frameRange)
+      return .failure(error)
+    }
+    let start = try frames.window.load(entry.frameRange)
+    let block =
+      if let shown, shown.range == frames.window.range {
+        shown.block
+      } else {
+        RecordBlock(frames.window.bytes, symbols: history.symbols, limits: limits)
+      }
+    shown = (frames.window.range, block)
+    return Result { () throws(ArchiveError) in
+      let stored = block.bytes
+      let frame = stored.span.extracting(start..<start + entry.frameRange.count)
+      try validator.validate(frame, from: try snapshot.mapOffset(entry, frame))
+      return CheckedRecord(block: block, start: start)
     }
   }
 }

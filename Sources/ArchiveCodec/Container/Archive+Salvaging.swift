@@ -10,14 +10,21 @@ extension Archive {
   /// - Complexity: As ``verifyAll()``; behind damage also O(*d*) chunks for *d* records in
   ///   damaged chunks.
   package func salvage(_ body: (Record) throws -> Void) throws -> ArchiveError? {
+    var walk = RecordWalk(self)
     var count = 0
-    let damage = try give { record in
-      count += 1
-      try body(record)
+    var damage: ArchiveError?
+    while damage == nil {
+      var next: RecordWalk.Checked?
+      do throws(ArchiveError) { next = try walk.next() } catch { damage = error }
+      if let (entry, checked) = next {
+        count += 1
+        try body(Record(entry, checked))
+      } else if damage == nil {
+        return nil
+      }
     }
-    guard let damage else { return nil }
     try salvageSnapshot(after: count, body)
-    try visitJournal { try body(Record($0, $1)) }
+    while let (entry, checked) = walk.nextChange() { try body(Record(entry, checked)) }
     return damage
   }
 

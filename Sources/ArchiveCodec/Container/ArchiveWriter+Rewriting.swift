@@ -25,8 +25,7 @@ extension ArchiveWriter {
     let symbols = (history.symbols, history.symbols.encoded(from: 0))
     _ = try replace(schema: nil, symbols, slots: slots, &state) { writer throws(ArchiveError) in
       var count = 0
-      try archive.visitFrames { (record, read) throws(ArchiveError) in
-        let frame = try read([])
+      try archive.visitFrames { (record, frame) throws(ArchiveError) in
         count += 1
         try writer.append(frame, of: record)
       }

@@ -6,18 +6,12 @@ internal import Dispatch
 /// passed on, so it is never copied between (benchmark: encode and seal keyed records).
 struct ChunkSealer: ~Copyable, Sendable {
   let cipher: ChunkCipher
-  private let chunkByteCount: Int
+  let chunkByteCount: Int
   /// How many processors may seal at once; nil for all that there are.
-  private let workerCount: Int?
+  let workerCount: Int?
 
   /// Waking another processor takes as long as sealing a few chunks.
   private static let fewestSharedChunks = 8
-
-  init(_ cipher: consuming ChunkCipher, chunkByteCount: Int, workerCount: Int?) {
-    self.cipher = cipher
-    self.chunkByteCount = chunkByteCount
-    self.workerCount = workerCount
-  }
 
   /// The bytes of the frames of some content.
   func frameByteCount(of content: ByteBlocks) -> Int {

@@ -78,15 +78,15 @@ struct CommitContent: Sendable {
   /// The frame of a record, with its header checked.
   func recordFrame(_ entry: IndexEntry) throws(ArchiveError) -> RecordFrame {
     var window = ContentWindow(reader)
-    return try recordFrame(entry, in: &window, reusing: [])
+    return try recordFrame(entry, in: &window)
   }
 
-  /// The frame of a record, copied into memory that is no longer needed.
+  /// The frame of a record, copied.
   func recordFrame(
-    _ entry: IndexEntry, in window: inout ContentWindow, reusing memory: consuming [UInt8]
+    _ entry: IndexEntry, in window: inout ContentWindow
   ) throws(ArchiveError) -> RecordFrame {
     try checkPlace(of: entry)
-    let bytes = try window.copy(of: entry.frameRange, reusing: memory)
+    let bytes = try window.copy(of: entry.frameRange)
     return RecordFrame(bytes: bytes, mapOffset: try mapOffset(entry, bytes.span))
   }
 
@@ -115,16 +115,6 @@ struct CommitContent: Sendable {
 struct RecordFrame: Sendable {
   let bytes: [UInt8]
   let mapOffset: Int
-
-  init(bytes: [UInt8], mapOffset: Int) {
-    self.bytes = bytes
-    self.mapOffset = mapOffset
-  }
-
-  init(_ entry: IndexEntry, in frames: ByteBlocks) {
-    bytes = frames.bytes(entry.frameRange)
-    mapOffset = entry.mapOffset
-  }
 
   /// The entry for this frame alone.
   func entry(_ record: UInt64) -> IndexEntry {

@@ -47,7 +47,7 @@ final class CommitWriter {
         random: random, previousMAC: previous.mac, generation: generation,
         writingWitness: writeWitness))
     sealer = ChunkSealer(
-      ChunkCipher(try keys.schedule.commitKey(header, previousMAC: previous.mac)),
+      cipher: ChunkCipher(try keys.schedule.commitKey(header, previousMAC: previous.mac)),
       chunkByteCount: keys.header.chunkByteCount, workerCount: workerCount)
     try memory.write(fileHeader)
     try write(header.write)

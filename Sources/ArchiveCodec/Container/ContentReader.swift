@@ -15,7 +15,6 @@ final class ContentReader: Sendable {
 
   var byteCount: Int { commit.layout.contentByteCount }
   var chunkByteCount: Int { commit.layout.chunkByteCount }
-  var chunkCount: Int { commit.layout.chunkCount }
 
   /// Reads and opens chunks that follow each other, without keeping them.
   ///
@@ -102,15 +101,13 @@ struct ContentWindow {
     return range.lowerBound - start
   }
 
-  /// The bytes of a range, copied into memory that is no longer needed.
+  /// A copy of the bytes of a range.
   mutating func copy(
-    of range: Range<Int>, reusing memory: consuming [UInt8]
+    of range: Range<Int>
   ) throws(ArchiveError) -> [UInt8] {
     let start = try load(range)
     // A range over several chunks was put together, so the bytes are exactly the range.
     guard bytes.count > range.count else { return bytes }
-    memory.removeAll(keepingCapacity: true)
-    memory += bytes[start..<start + range.count]
-    return memory
+    return bytes.span.array(start..<start + range.count)
   }
 }

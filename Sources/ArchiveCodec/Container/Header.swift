@@ -37,35 +37,9 @@ struct Header: Sendable {
   let baseGeneration: UInt64
   let predecessorMAC: [UInt8]
   /// Kept from a newer writer when only the slots change.
-  let minorVersion: UInt8
-  let optionalFeatures: UInt32
+  var minorVersion = Self.minorVersion
+  var optionalFeatures: UInt32 = 0
   var slots: [KeySlot] = []
-
-  /// A header without slots, for a file that is to be written.
-  init(
-    archiveID: [UInt8], replacing: ArchiveVersion?, random: RandomSource
-  ) throws(ArchiveError) {
-    guard (replacing?.mac.count ?? 32) == 32 else {
-      throw ArchiveError(.malformed, subject: "version to replace")
-    }
-    self.init(
-      chunkSize: Self.chunkSize, archiveID: archiveID, fileSalt: random.bytes(count: 16),
-      baseGeneration: replacing?.generation ?? 0,
-      predecessorMAC: replacing?.mac ?? [UInt8](zeros: 32))
-  }
-
-  init(
-    chunkSize: UInt8, archiveID: [UInt8], fileSalt: [UInt8], baseGeneration: UInt64,
-    predecessorMAC: [UInt8], minorVersion: UInt8 = Self.minorVersion, optionalFeatures: UInt32 = 0
-  ) {
-    self.chunkSize = chunkSize
-    self.archiveID = archiveID
-    self.fileSalt = fileSalt
-    self.baseGeneration = baseGeneration
-    self.predecessorMAC = predecessorMAC
-    self.minorVersion = minorVersion
-    self.optionalFeatures = optionalFeatures
-  }
 
   var chunkByteCount: Int { 1 << Int(chunkSize) }
   var replaced: ArchiveVersion { ArchiveVersion(generation: baseGeneration, mac: predecessorMAC) }
@@ -126,5 +100,20 @@ struct Header: Sendable {
   /// The checksum; `bytes` are those of a header with zeros in place of the checksum.
   static func checksum(of bytes: [UInt8]) -> [UInt8] {
     Array(KeyDerivation.checksum.hash(bytes.span)[..<8])
+  }
+}
+
+extension Header {
+  /// A header without slots, for a file that is to be written.
+  init(
+    archiveID: [UInt8], replacing: ArchiveVersion?, random: RandomSource
+  ) throws(ArchiveError) {
+    guard (replacing?.mac.count ?? 32) == 32 else {
+      throw ArchiveError(.malformed, subject: "version to replace")
+    }
+    self.init(
+      chunkSize: Self.chunkSize, archiveID: archiveID, fileSalt: random.bytes(count: 16),
+      baseGeneration: replacing?.generation ?? 0,
+      predecessorMAC: replacing?.mac ?? [UInt8](zeros: 32))
   }
 }

@@ -110,9 +110,9 @@ extension History {
     _ content: CommitContent, _ version: ArchiveVersion, end: Int
   ) throws(ArchiveError) {
     var latest: [(record: UInt64, change: Change)] = []
-    try content.visitAll { entry, window throws(ArchiveError) in
-      let frame = try content.recordFrame(entry, in: &window, reusing: [])
-      latest.append((entry.record, .record(frame)))
+    var walk = FrameWalk(content)
+    while let entry = try walk.next() {
+      latest.append((entry.record, .record(try content.recordFrame(entry, in: &walk.window))))
     }
     if latest.count < content.footer.recordCount {
       latest += try content.index().filter(\.isRemoval).map { ($0.record, .removed) }
@@ -140,7 +140,8 @@ extension History {
   ) {
     symbols = batch.names
     for entry in batch.index.entries {
-      changes[entry.record] = .record(RecordFrame(entry, in: batch.frames))
+      changes[entry.record] = .record(
+        RecordFrame(bytes: batch.frames.bytes(entry.frameRange), mapOffset: entry.mapOffset))
     }
     for record in removed { changes[record] = .removed }
     versions.append(version)

@@ -63,25 +63,16 @@ extension KeyedDecoder {
   public func forEachToken(_ body: (ArchiveToken) throws -> Void) throws {
     let stored = block.bytes
     let bytes = stored.span.extracting(record)
-    var levels = [TokenLevel(isMap: true, range: entries.payload)]
-    while var level = levels.popLast() {
-      guard !level.range.isEmpty else {
-        if !levels.isEmpty { try body(level.isMap ? .endContainer : .endArray) }
+    var walk = ValueWalk(entries.payload, isMap: true)
+    while let step = try walk.next(in: bytes) {
+      guard case .value(let value, let key) = step else {
+        if case .end(let isMap) = step { try body(isMap ? .endContainer : .endArray) }
         continue
       }
-      if level.isMap {
-        var cursor = ByteCursor(bytes, from: level.range.lowerBound, to: level.range.upperBound)
-        try body(.key(text(of: try cursor.readKey(bytes))))
-        level.range = cursor.offset..<level.range.upperBound
-      }
-      let value = try ValueReader(bytes, at: level.range.lowerBound)
-      level.range = value.end..<level.range.upperBound
-      levels.append(level)
+      if let key { try body(.key(text(of: key))) }
       switch value.header.kind {
-      case .map, .array:
-        let isMap = value.header.kind == .map
-        try body(isMap ? .beginContainer : .beginArray)
-        levels.append(TokenLevel(isMap: isMap, range: value.header.payload))
+      case .map: try body(.beginContainer)
+      case .array: try body(.beginArray)
       case .packedArray:
         try body(.beginArray)
         for index in 0..<value.elementCount {
@@ -102,12 +93,12 @@ extension KeyedDecoder {
     case .bool(let value): .bool(value)
     case .integer(let value): .integer(value)
     case .largeInteger(let value): .largeInteger(value)
-    case .float: .float(try value.readFloat(bytes))
-    case .double: .double(try value.readDouble(bytes))
-    case .date: .date(try value.readDate(bytes))
-    case .uuid: .uuid(try value.readUUID(bytes))
+    case .float: .float(try Float.read(from: value, in: bytes))
+    case .double: .double(try Double.read(from: value, in: bytes))
+    case .date: .date(try Date.read(from: value, in: bytes))
+    case .uuid: .uuid(try UUID.read(from: value, in: bytes))
     case .url: .url(bytes.text(value.header.payload))
-    case .string: .string(try value.readString(bytes))
+    case .string: .string(try String.read(from: value, in: bytes))
     case .bytes: .bytes(value.header.payload.map { bytes[$0] })
     case .name: .name(value.header.key.map(text(of:)) ?? "")
     case .recordReference(let record): .record(record)
@@ -116,10 +107,4 @@ extension KeyedDecoder {
     case .array, .map, .packedArray: .null
     }
   }
-}
-
-/// A container that was not read to its end, and the range of the rest.
-private struct TokenLevel {
-  let isMap: Bool
-  var range: Range<Int>
 }

@@ -7,7 +7,8 @@ package struct FieldCursor: Sendable {
   /// The values that the cursor moves over.
   @usableFromInline package let values: KeyedDecoder
   /// The bytes of the record once more: the decoder would be retained for each key.
-  @usableFromInline package let source: RecordSource
+  @usableFromInline let bytes: [UInt8]
+  @usableFromInline let record: Range<Int>
   @usableFromInline var position: EntryPosition
   /// Whether the position is at the value that was found last, and not after it.
   @usableFromInline var isBeforeValue = false
@@ -20,7 +21,7 @@ package struct FieldCursor: Sendable {
   /// A cursor before the first value.
   package init(_ values: KeyedDecoder) {
     self.values = values
-    source = RecordSource(bytes: values.block.bytes, record: values.record)
+    (bytes, record) = (values.block.bytes, values.record)
     position = values.entries.start
   }
 
@@ -56,10 +57,10 @@ package struct FieldCursor: Sendable {
   /// symbol in the archive, as most keys are.
   @inline(__always)
   private func valueAtPosition(of key: String) -> Int? {
-    let bytes = source.bytes.span.extracting(source.record)
+    let bytes = bytes.span.extracting(record)
     let end = values.entries.payload.upperBound
     guard let next = bytes.shortSymbol(at: position.offset, before: end),
-      values.block.names[next.symbol].hasSameRepresentation(as: key)
+      values.block.symbols.names[next.symbol].hasSameRepresentation(as: key)
     else { return nil }
     return next.end
   }
@@ -81,7 +82,7 @@ package struct FieldCursor: Sendable {
   ) throws(ArchiveError) -> Value {
     var end = offset
     do {
-      let value = try Value.read(at: &end, in: source.bytes.span.extracting(source.record))
+      let value = try Value.read(at: &end, in: bytes.span.extracting(record))
       advance(to: end)
       return value
     } catch {
@@ -92,8 +93,8 @@ package struct FieldCursor: Sendable {
   /// Moves behind the value that was found, if its end is not known yet.
   @inline(never)
   private mutating func finishValue() throws(ArchiveError) {
-    let stored = source.bytes
-    let bytes = stored.span.extracting(source.record)
+    let stored = bytes
+    let bytes = stored.span.extracting(record)
     var cursor = ByteCursor(bytes, from: position.offset, to: values.entries.payload.upperBound)
     try cursor.skipValue(bytes)
     advance(to: cursor.offset)
@@ -101,19 +102,11 @@ package struct FieldCursor: Sendable {
 
   @inline(never)
   private mutating func find(_ key: String) -> StoredMap.Entry? {
-    let block = values.block
-    let stored = block.bytes
-    let bytes = stored.span.extracting(values.record)
-    if let entry = values.entries.match(key, at: position, in: bytes, block.names) { return entry }
-    return values.entries.search(
-      key, from: position, in: bytes, block.symbols, block.names, counting: &stepCount)
+    let (stored, symbols) = (bytes, values.block.symbols)
+    let bytes = stored.span.extracting(record)
+    if let entry = values.entries.match(key, at: position, in: bytes, symbols.names) {
+      return entry
+    }
+    return values.entries.search(key, from: position, in: bytes, symbols, counting: &stepCount)
   }
-}
-
-/// The bytes of a record.
-@usableFromInline
-package struct RecordSource: Sendable {
-  @usableFromInline let bytes: [UInt8]
-  /// The range of the record in the bytes.
-  @usableFromInline let record: Range<Int>
 }

@@ -23,27 +23,18 @@ public struct KeyedDecoder: Sendable {
     _ record: Range<Int>, of block: RecordBlock, mapOffset: Int
   ) throws(ArchiveError) {
     let stored = block.bytes
-    let bytes = stored.span.extracting(record)
-    entries = try Self.entries(of: ValueReader(bytes, at: mapOffset), in: bytes, block)
-    self.block = block
-    self.record = record
+    let map = try ValueReader(stored.span.extracting(record), at: mapOffset)
+    try self.init(map, in: record, of: block)
   }
 
   /// Opens a map that was checked with its record.
-  init(_ map: ValueReader, in record: KeyedDecoder) throws(ArchiveError) {
-    let block = record.block
-    let stored = block.bytes
-    entries = try Self.entries(of: map, in: stored.span.extracting(record.record), block)
-    self.block = block
-    self.record = record.record
-  }
-
-  /// The entries of a map that was checked with its record.
-  static func entries(
-    of map: ValueReader, in bytes: Span<UInt8>, _ block: RecordBlock
-  ) throws(ArchiveError) -> StoredMap {
+  private init(
+    _ map: ValueReader, in record: Range<Int>, of block: RecordBlock
+  ) throws(ArchiveError) {
     guard map.header.kind == .map else { throw map.mismatch("container") }
-    return try StoredMap(map, in: bytes, symbolCount: block.names.count)
+    let stored = block.bytes
+    entries = try StoredMap(map, in: stored.span.extracting(record))
+    (self.block, self.record) = (block, record)
   }
 
   private init(empty block: RecordBlock) {
@@ -63,7 +54,7 @@ public struct KeyedDecoder: Sendable {
   /// - Complexity: O(*n*) in their bytes.
   public var keys: [String] {
     let stored = block.bytes
-    return entries.names(in: stored.span.extracting(record), block.names)
+    return entries.names(in: stored.span.extracting(record), block.symbols.names)
   }
 
   /// Whether the record has a value for the key.
@@ -127,7 +118,9 @@ public struct KeyedDecoder: Sendable {
   /// - Throws: ``ArchiveError`` with `typeMismatch` for another value.
   /// - Complexity: O(*n*) in the number of the container's values.
   public func container(forKey key: String) throws(ArchiveError) -> KeyedDecoder? {
-    try read(key) { value throws(ArchiveError) in try KeyedDecoder(value, in: self) }
+    try read(key) { value throws(ArchiveError) in
+      try KeyedDecoder(value, in: self.record, of: self.block)
+    }
   }
 
   /// Reads a name, nil if there is none.
@@ -144,7 +137,7 @@ public struct KeyedDecoder: Sendable {
 
   func text(of name: ValueKey) -> String {
     let stored = block.bytes
-    return stored.span.extracting(record).text(of: name, block.names)
+    return stored.span.extracting(record).text(of: name, block.symbols.names)
   }
 
   /// Reads the identifier of the record that a reference names, nil if there is
@@ -213,7 +206,7 @@ public struct KeyedDecoder: Sendable {
     if let hint = block.hint(forMapAt: start) {
       position = EntryPosition(offset: hint.offset - record.lowerBound, place: hint.place)
     }
-    return entries.find(key, from: position, in: bytes, block.symbols, block.names)
+    return entries.find(key, from: position, in: bytes, block.symbols)
   }
 
   @inline(__always)

@@ -19,7 +19,7 @@ extension KeyedEncoder {
     reference: @escaping (UInt64) -> UInt64? = { $0 }
   ) throws(ArchiveError) {
     guard let value = try decoder.reader(of: key) else { return }
-    let copy = ValueCopy(from: decoder, to: writer, reference: reference)
+    let copy = ValueCopy(source: decoder, writer: writer, reference: reference)
     guard copy.isKept(value.header) else { return }
     try undoing { () throws(ArchiveError) in
       guard begin(newKey ?? key) else { return }

@@ -81,6 +81,6 @@ extension KeyedDecoder {
   /// The frame that an archive has for the record, and the names of its symbols: a
   /// second reader needs both to decode the record.
   package var unsealed: (frame: [UInt8], names: [String]) {
-    (Array(block.bytes[record]), block.names)
+    (Array(block.bytes[record]), block.symbols.names)
   }
 }

@@ -8,16 +8,12 @@ internal import Synchronization
 final class RecordBlock: Sendable {
   @usableFromInline let bytes: [UInt8]
   let symbols: SymbolTable
-  /// The names of the symbols once more: reading a name from the table would count
-  /// references.
-  let names: [String]
   let callLimit: Int
   private let hint = Atomic<UInt64>(0)
 
   init(_ bytes: [UInt8], symbols: SymbolTable, limits: ArchiveLimits) {
     self.bytes = bytes
     self.symbols = symbols
-    names = symbols.names
     callLimit = limits.callLimit
   }
 }

@@ -1,29 +1,12 @@
 /// Copies a checked value from one record to another.
-///
-/// The open containers are a list, so depth costs no call stack.
 struct ValueCopy {
-  private let source: KeyedDecoder
-  private let writer: ValueWriter
-  private let reference: (UInt64) -> UInt64?
+  let source: KeyedDecoder
+  let writer: ValueWriter
+  let reference: (UInt64) -> UInt64?
 
   private enum Container {
     case array(start: Int, count: Int)
     case map(OpenMap)
-  }
-
-  private struct Level {
-    var container: Container
-    /// The offset of the next element or entry.
-    var next: Int
-    let end: Int
-  }
-
-  init(
-    from source: KeyedDecoder, to writer: ValueWriter, reference: @escaping (UInt64) -> UInt64?
-  ) {
-    self.source = source
-    self.writer = writer
-    self.reference = reference
   }
 
   /// False for a reference that is to be left out.
@@ -34,24 +17,21 @@ struct ValueCopy {
 
   func copy(_ value: ValueReader) throws(ArchiveError) {
     let block = source.block.bytes
-    let span = block.span.extracting(source.record)
-    var levels: [Level] = []
-    try write(value.header, from: value.offset, &levels)
-    while var level = levels.popLast() {
-      guard level.next < level.end else {
-        close(level.container)
-        continue
+    let bytes = block.span.extracting(source.record)
+    var open: [Container] = []
+    var walk = ValueWalk(value.offset..<value.end)
+    while let step = try walk.next(in: bytes) {
+      switch step {
+      case .end:
+        if let container = open.popLast() { close(container) }
+      case .value(let value, let key) where isKept(value.header):
+        if var container = open.popLast() {
+          try begin(key, in: &container)
+          open.append(container)
+        }
+        if let container = write(value) { open.append(container) }
+      case .value: break
       }
-      var cursor = ByteCursor(span, from: level.next, to: level.end)
-      var key: ValueKey?
-      if case .map = level.container { key = try cursor.readKey(span) }
-      let start = cursor.offset
-      let header = try cursor.readValueHeader(span)
-      level.next = cursor.offset
-      let isKept = isKept(header)
-      if isKept { try begin(key, in: &level.container) }
-      levels.append(level)
-      if isKept { try write(header, from: start, &levels) }
     }
   }
 
@@ -76,25 +56,20 @@ struct ValueCopy {
     }
   }
 
-  private func write(
-    _ header: ValueHeader, from start: Int, _ levels: inout [Level]
-  ) throws(ArchiveError) {
-    let payload = header.payload
-    switch header.kind {
-    case .array, .map:
-      levels.append(
-        Level(
-          container: header.kind == .map
-            ? .map(OpenMap(in: writer)) : .array(start: writer.openContainer(), count: 0),
-          next: payload.lowerBound, end: payload.upperBound))
+  /// Writes a value; of a container only the beginning, and returns it.
+  private func write(_ value: ValueReader) -> Container? {
+    switch value.header.kind {
+    case .array: return .array(start: writer.openContainer(), count: 0)
+    case .map: return .map(OpenMap(in: writer))
     case .recordReference(let record):
       if let record = reference(record) { writer.writeReference(to: record) }
     case .name:
-      if let name = header.key { writer.write(name: source.text(of: name)) }
+      if let name = value.header.key { writer.write(name: source.text(of: name)) }
     default:
       let record = source.block.bytes[source.record]
       writer.output.write(
-        record[record.startIndex + start..<record.startIndex + payload.upperBound])
+        record[record.startIndex + value.offset..<record.startIndex + value.end])
     }
+    return nil
   }
 }

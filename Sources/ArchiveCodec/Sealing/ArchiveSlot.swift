@@ -40,19 +40,6 @@ public struct NewSlot: Sendable {
   let kind: ArchiveSlot.Kind
   let keyReference: UInt64
 
-  private init(credential: ArchiveCredential, kind: ArchiveSlot.Kind, keyReference: UInt64) {
-    self.credential = credential
-    self.kind = kind
-    self.keyReference = keyReference
-  }
-
-  init(_ credential: ArchiveCredential) {
-    switch credential {
-    case .key(let key): self = .key(key)
-    case .passphrase(let passphrase): self = .passphrase(passphrase)
-    }
-  }
-
   /// A slot that a key opens.
   ///
   /// - Parameters:
@@ -77,6 +64,15 @@ public struct NewSlot: Sendable {
   ) -> NewSlot {
     NewSlot(
       credential: .passphrase(passphrase), kind: .passphrase(cost), keyReference: reference)
+  }
+}
+
+extension NewSlot {
+  init(_ credential: ArchiveCredential) {
+    switch credential {
+    case .key(let key): self = .key(key)
+    case .passphrase(let passphrase): self = .passphrase(passphrase)
+    }
   }
 }
 

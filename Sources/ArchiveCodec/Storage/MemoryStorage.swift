@@ -30,12 +30,12 @@ public final class MemoryStorage: ArchiveStorage {
 
   /// Opens the bytes as they are now.
   public func open() throws(ArchiveError) -> (any ArchiveFile)? {
-    bytes.map(MemoryFile.init)
+    try openForAppending()
   }
 
   /// Opens the bytes for appending.
   public func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
-    stored.map { AppendableMemoryFile(storage: self, stored: $0, byteCount: $0.bytes.count) }
+    stored.map { MemoryFile(storage: self, stored: $0, byteCount: $0.bytes.count) }
   }
 
   /// Makes the caller the only writer.
@@ -90,26 +90,17 @@ private final class StoredBytes: Sendable {
   }
 }
 
-private struct MemoryFile: ArchiveFile {
-  let bytes: [UInt8]
-
-  var byteCount: Int { bytes.count }
-
-  func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
-    guard offset >= 0, count >= 0, offset <= bytes.count, count <= bytes.count - offset else {
-      throw ArchiveError(.truncated, offset: bytes.count)
-    }
-    return Array(bytes[offset..<offset + count])
-  }
-}
-
-private struct AppendableMemoryFile: AppendableArchiveFile {
+private struct MemoryFile: AppendableArchiveFile {
   let storage: MemoryStorage
   let stored: StoredBytes
   let byteCount: Int
 
   func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
-    try MemoryFile(bytes: stored.bytes).read(at: offset, count: count)
+    let bytes = stored.bytes
+    guard offset >= 0, count >= 0, offset <= bytes.count, count <= bytes.count - offset else {
+      throw ArchiveError(.truncated, offset: bytes.count)
+    }
+    return Array(bytes[offset..<offset + count])
   }
 
   func storedByteCount() throws(ArchiveError) -> Int? {

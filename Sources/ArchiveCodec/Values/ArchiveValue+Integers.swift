@@ -53,7 +53,7 @@ extension UInt64: ArchiveValue {}
 extension UInt8: ArchiveValue {
   /// Writes bytes, as Data does.
   public static func writeArray(_ values: [UInt8], to writer: ValueWriter) {
-    writer.write(values)
+    writer.write(payload: values.span, tag: ValueTag.bytes)
   }
 
   /// Reads bytes, or integers that fit into bytes.

@@ -2,7 +2,9 @@ public import RestorationFoundation
 
 extension Bool: ArchiveValue {
   /// Writes one byte.
-  public func write(to writer: ValueWriter) { writer.write(self) }
+  public func write(to writer: ValueWriter) {
+    writer.output.writeByte(self ? ValueTag.true : ValueTag.false)
+  }
 
   /// Reads a Bool, in its usual form at once.
   public static func read(
@@ -16,7 +18,8 @@ extension Bool: ArchiveValue {
   public static func read(
     from reader: ValueReader, in bytes: Span<UInt8>
   ) throws(ArchiveError) -> Bool {
-    try reader.readBool()
+    guard case .bool(let value) = reader.header.kind else { throw reader.mismatch("bool") }
+    return value
   }
 }
 
@@ -36,13 +39,14 @@ extension String: ArchiveValue {
   public static func read(
     from reader: ValueReader, in bytes: Span<UInt8>
   ) throws(ArchiveError) -> String {
-    try reader.readString(bytes)
+    guard reader.header.kind == .string else { throw reader.mismatch("string") }
+    return bytes.text(reader.header.payload)
   }
 }
 
 extension Float: ArchiveValue {
   /// Writes the bit pattern, of NaNs too.
-  public func write(to writer: ValueWriter) { writer.write(self) }
+  public func write(to writer: ValueWriter) { writer.output.write(tag: ValueTag.float, bitPattern) }
 
   /// Writes the bit patterns, packed.
   public static func writeArray(_ values: [Float], to writer: ValueWriter) {
@@ -54,27 +58,28 @@ extension Float: ArchiveValue {
   public static func read(
     from reader: ValueReader, in bytes: Span<UInt8>
   ) throws(ArchiveError) -> Float {
-    try reader.readFloat(bytes)
+    if reader.header.kind == .float { return Float(bitPattern: reader.bits(bytes)) }
+    let value = try Double.read(from: reader, in: bytes)
+    let narrowed = Float(value)
+    guard Double(narrowed).bitPattern == value.bitPattern else {
+      throw reader.outOfRange(Float.self)
+    }
+    return narrowed
   }
 
   /// Reads Floats, packed or not.
   public static func readArray(
     from reader: ValueReader, in bytes: Span<UInt8>
   ) throws(ArchiveError) -> [Float] {
-    if reader.header.kind == .array {
-      return try reader.readElements(bytes) { (element, bytes) throws(ArchiveError) in
-        try read(from: element, in: bytes)
-      }
-    }
-    return try reader.readPacked(bytes, .float) {
-      Float(bitPattern: UInt32(truncatingIfNeeded: $0))
-    }
+    try reader.readPacked(bytes, .float) { Float(bitPattern: UInt32(truncatingIfNeeded: $0)) }
   }
 }
 
 extension Double: ArchiveValue {
   /// Writes the bit pattern, of NaNs too.
-  public func write(to writer: ValueWriter) { writer.write(self) }
+  public func write(to writer: ValueWriter) {
+    writer.output.write(tag: ValueTag.double, bitPattern)
+  }
 
   /// Writes the bit patterns, packed.
   public static func writeArray(_ values: [Double], to writer: ValueWriter) {
@@ -94,25 +99,26 @@ extension Double: ArchiveValue {
   public static func read(
     from reader: ValueReader, in bytes: Span<UInt8>
   ) throws(ArchiveError) -> Double {
-    try reader.readDouble(bytes)
+    switch reader.header.kind {
+    case .double: Double(bitPattern: reader.bits(bytes))
+    case .float: Double(Float(bitPattern: reader.bits(bytes)))
+    default: throw reader.mismatch("double")
+    }
   }
 
   /// Reads Doubles, packed or not.
   public static func readArray(
     from reader: ValueReader, in bytes: Span<UInt8>
   ) throws(ArchiveError) -> [Double] {
-    if reader.header.kind == .array {
-      return try reader.readElements(bytes) { (element, bytes) throws(ArchiveError) in
-        try read(from: element, in: bytes)
-      }
-    }
-    return try reader.readPacked(bytes, .double) { Double(bitPattern: $0) }
+    try reader.readPacked(bytes, .double) { Double(bitPattern: $0) }
   }
 }
 
 extension Date: ArchiveValue {
   /// Writes the seconds since the start of 2001 in UTC, without loss.
-  public func write(to writer: ValueWriter) { writer.write(self) }
+  public func write(to writer: ValueWriter) {
+    writer.output.write(tag: ValueTag.date, timeIntervalSinceReferenceDate.bitPattern)
+  }
 
   /// Reads a Date, in its usual form at once.
   public static func read(
@@ -128,19 +134,29 @@ extension Date: ArchiveValue {
   public static func read(
     from reader: ValueReader, in bytes: Span<UInt8>
   ) throws(ArchiveError) -> Date {
-    try reader.readDate(bytes)
+    guard reader.header.kind == .date else { throw reader.mismatch("date") }
+    return Date(timeIntervalSinceReferenceDate: Double(bitPattern: reader.bits(bytes)))
   }
 }
 
 extension UUID: ArchiveValue {
   /// Writes the 16 bytes.
-  public func write(to writer: ValueWriter) { writer.write(self) }
+  public func write(to writer: ValueWriter) {
+    unsafe withUnsafeBytes(of: uuid) { unsafe writer.output.write(Prefix(ValueTag.uuid), $0) }
+  }
 
   /// Reads a UUID.
   public static func read(
     from reader: ValueReader, in bytes: Span<UInt8>
   ) throws(ArchiveError) -> UUID {
-    try reader.readUUID(bytes)
+    guard reader.header.kind == .uuid else { throw reader.mismatch("uuid") }
+    let start = reader.header.payload.lowerBound
+    func byte(_ place: Int) -> UInt8 { bytes[start + place] }
+    return UUID(
+      uuid: (
+        byte(0), byte(1), byte(2), byte(3), byte(4), byte(5), byte(6), byte(7),
+        byte(8), byte(9), byte(10), byte(11), byte(12), byte(13), byte(14), byte(15)
+      ))
   }
 }
 
@@ -160,7 +176,13 @@ extension URL: ArchiveValue {
   ///
   /// A URL that cannot be made of that string again, such as an empty one, is
   /// `malformed`. The record fails with it, as with a value over a limit.
-  public func write(to writer: ValueWriter) { writer.write(self) }
+  public func write(to writer: ValueWriter) {
+    guard URL(archived: absoluteString) != nil else {
+      writer.writeNull()
+      return writer.fail(ArchiveError(.malformed, subject: "url"))
+    }
+    writer.write(payload: absoluteString.utf8.span, tag: ValueTag.url)
+  }
 
   /// Reads a URL.
   ///
@@ -168,13 +190,17 @@ extension URL: ArchiveValue {
   public static func read(
     from reader: ValueReader, in bytes: Span<UInt8>
   ) throws(ArchiveError) -> URL {
-    try reader.readURL(bytes)
+    guard reader.header.kind == .url else { throw reader.mismatch("url") }
+    guard let url = URL(archived: bytes.text(reader.header.payload)) else {
+      throw ArchiveError(.malformed, offset: reader.header.payload.lowerBound, subject: "url")
+    }
+    return url
   }
 }
 
 extension Data: ArchiveValue {
   /// Writes the bytes.
-  public func write(to writer: ValueWriter) { writer.write(self) }
+  public func write(to writer: ValueWriter) { writer.write(payload: span, tag: ValueTag.bytes) }
 
   /// Reads bytes, in their usual form at once.
   public static func read(
@@ -189,17 +215,5 @@ extension Data: ArchiveValue {
     from reader: ValueReader, in bytes: Span<UInt8>
   ) throws(ArchiveError) -> Data {
     bytes.data(try reader.byteRange())
-  }
-}
-
-extension UUID {
-  /// Takes exactly 16 bytes, as the value header guarantees.
-  init(archivedBytes bytes: Span<UInt8>) {
-    func byte(_ index: Int) -> UInt8 { bytes[index] }
-    self.init(
-      uuid: (
-        byte(0), byte(1), byte(2), byte(3), byte(4), byte(5), byte(6), byte(7),
-        byte(8), byte(9), byte(10), byte(11), byte(12), byte(13), byte(14), byte(15)
-      ))
   }
 }

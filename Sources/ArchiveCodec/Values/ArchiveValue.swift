@@ -118,8 +118,7 @@ extension Dictionary: ArchiveValue where Key == String, Value: ArchiveValue {
   ) throws(ArchiveError) -> [String: Value] {
     guard reader.header.kind == .map else { throw reader.mismatch("map") }
     try reader.checkMemory(of: Self.self, in: bytes)
-    var cursor = ByteCursor(
-      bytes, from: reader.header.payload.lowerBound, to: reader.header.payload.upperBound)
+    var cursor = ByteCursor(bytes, over: reader.header.payload)
     var result = [String: Value](minimumCapacity: reader.header.count)
     while !cursor.isAtEnd {
       guard

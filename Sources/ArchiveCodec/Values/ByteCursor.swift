@@ -20,6 +20,11 @@ struct ByteCursor: Sendable {
     self.offset = offset
   }
 
+  /// A cursor over a part of the bytes.
+  init(_ bytes: Span<UInt8>, over part: Range<Int>) {
+    self.init(bytes, from: part.lowerBound, to: part.upperBound)
+  }
+
   var isAtEnd: Bool { offset >= end }
 
   func malformed(at offset: Int) -> ArchiveError {

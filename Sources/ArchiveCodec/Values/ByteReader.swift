@@ -1,15 +1,13 @@
 /// A cursor over bytes that throws instead of reading past their end.
 struct ByteReader: Sendable {
   let bytes: [UInt8]
-  let end: Int
   var offset: Int
 
-  init(_ bytes: [UInt8], from offset: Int = 0, to end: Int? = nil) {
-    self.bytes = bytes
-    self.end = min(end ?? bytes.count, bytes.count)
-    self.offset = offset
+  init(_ bytes: [UInt8], from offset: Int = 0) {
+    (self.bytes, self.offset) = (bytes, offset)
   }
 
+  var end: Int { bytes.count }
   var isAtEnd: Bool { offset >= end }
 
   func malformed(at offset: Int) -> ArchiveError {
@@ -43,27 +41,6 @@ struct ByteReader: Sendable {
     try step { (cursor, bytes) throws(ArchiveError) in try cursor.readCount(bytes) }
   }
 
-  mutating func readLowBytes(count: Int) throws(ArchiveError) -> UInt64 {
-    try step { (cursor, bytes) throws(ArchiveError) in
-      try cursor.readLowBytes(bytes, count: count)
-    }
-  }
-
-  mutating func readValueHeader() throws(ArchiveError) -> ValueHeader {
-    try step { (cursor, bytes) throws(ArchiveError) in try cursor.readValueHeader(bytes) }
-  }
-
-  mutating func readKey(limits: ArchiveLimits, symbolCount: Int) throws(ArchiveError) -> ValueKey {
-    try step { (cursor, bytes) throws(ArchiveError) in
-      try cursor.readKey(bytes, limits: limits, symbolCount: symbolCount)
-    }
-  }
-
-  /// The order of entries: symbols by number, then inline keys by their bytes.
-  func isOrdered(_ left: ValueKey, before right: ValueKey) -> Bool {
-    ValueKey.isOrdered(left, before: right, in: bytes.span)
-  }
-
   mutating func readBytes(count: Int) throws(ArchiveError) -> [UInt8] {
     Array(bytes[try readRange(count: count)])
   }
@@ -71,7 +48,10 @@ struct ByteReader: Sendable {
   mutating func readInteger<Integer: FixedWidthInteger>(
     _ type: Integer.Type = Integer.self
   ) throws(ArchiveError) -> Integer {
-    Integer(truncatingIfNeeded: try readLowBytes(count: Integer.bitWidth / UInt8.bitWidth))
+    let count = Integer.bitWidth / UInt8.bitWidth
+    return try step { (cursor, bytes) throws(ArchiveError) in
+      Integer(truncatingIfNeeded: try cursor.readLowBytes(bytes, count: count))
+    }
   }
 
   mutating func readString(count: Int) throws(ArchiveError) -> String {

@@ -79,8 +79,7 @@ extension Dictionary: CountsMemory where Key == String, Value: ArchiveValue {
     guard reader.header.kind == .map else { return 0 }
     var sum = reader.header.count * (DecodedMemory.entry + MemoryLayout<Value>.stride)
     guard let type = Value.self as? any CountsMemory.Type else { return sum }
-    var cursor = ByteCursor(
-      bytes, from: reader.header.payload.lowerBound, to: reader.header.payload.upperBound)
+    var cursor = ByteCursor(bytes, over: reader.header.payload)
     while !cursor.isAtEnd {
       _ = try cursor.readKey(bytes)
       let value = try ValueReader(bytes, at: cursor.offset)

@@ -1,91 +1,41 @@
-/// A field of a map: its symbol, and the offset of its value.
-struct RecordField: Sendable {
-  let symbol: UInt32
-  /// Less than 2^24, as the record is no longer.
-  private let place: UInt32
-
-  var offset: Int { Int(place) }
-
-  init(_ symbol: UInt32, at offset: Int) {
-    self.symbol = symbol
-    place = UInt32(truncatingIfNeeded: offset)
-  }
-}
-
-/// The offsets of the entries of a large map.
+/// The offsets of the keys of a large map.
 ///
 /// Keys are stored in order, so a key is found by binary search in the record, and none
 /// becomes a String or is hashed for that.
 struct FieldOffsets: Sendable {
-  /// The fields with symbols, ascending by symbol.
-  private(set) var symbolic: [RecordField] = []
-  /// The offsets of the inline keys, ascending by their bytes; less than 2^24.
-  private var inlineKeys: [UInt32] = []
+  /// In the order of the keys: symbols by number, then inline keys by their bytes.
+  ///
+  /// Less than 2^24 each, as the record is no longer.
+  private var keys: [UInt32] = []
 
   /// The entries of a map that was checked.
-  init(of map: ValueReader, in bytes: Span<UInt8>, symbolCount: Int) throws(ArchiveError) {
-    let payload = map.header.payload
-    // A symbol is the key of at most one entry.
-    symbolic.reserveCapacity(min(map.header.count, symbolCount))
-    var cursor = ByteCursor(bytes, from: payload.lowerBound, to: payload.upperBound)
+  init(of map: ValueReader, in bytes: Span<UInt8>) throws(ArchiveError) {
+    keys.reserveCapacity(map.header.count)
+    var cursor = ByteCursor(bytes, over: map.header.payload)
     while !cursor.isAtEnd {
-      let start = cursor.offset
-      switch try cursor.readKey(bytes) {
-      case .symbol(let symbol): symbolic.append(RecordField(symbol, at: cursor.offset))
-      case .inline: inlineKeys.append(UInt32(truncatingIfNeeded: start))
-      }
+      keys.append(UInt32(truncatingIfNeeded: cursor.offset))
+      _ = try cursor.readKey(bytes)
       try cursor.skipValue(bytes)
     }
   }
 
-  /// The place of a symbol among the fields.
-  private func place(of symbol: UInt32, counting steps: inout Int) -> Int? {
-    let place = symbolic.countOfLeading { field in
-      steps += 1
-      return field.symbol < symbol
-    }
-    return place < symbolic.count && symbolic[place].symbol == symbol ? place : nil
-  }
-
-  /// Finds an entry.
+  /// Where the entry of a key is, if the map has the key.
   ///
   /// - Complexity: O(log *n*) in the number of entries.
-  func entry(
-    of key: String, _ symbols: SymbolTable, in bytes: Span<UInt8>, counting steps: inout Int
-  ) -> StoredMap.Entry? {
-    if let symbol = symbols.number(of: key), let place = place(of: symbol, counting: &steps) {
-      let value = symbolic[place].offset
-      let keyByteCount = PrefixVarint.byteCount(of: UInt64(symbol) << 1)
-      return StoredMap.Entry(
-        start: value - keyByteCount, value: value, place: place, key: .symbol(symbol))
-    }
-    return entry(ofInline: key, in: bytes, counting: &steps)
-  }
-
-  private func entry(
-    ofInline key: String, in bytes: Span<UInt8>, counting steps: inout Int
-  ) -> StoredMap.Entry? {
-    guard !inlineKeys.isEmpty else { return nil }
-    let name = key.utf8.span
-    let place = inlineKeys.countOfLeading { start in
+  func position(
+    of name: String, _ symbol: UInt32?, in bytes: Span<UInt8>, counting steps: inout Int
+  ) -> EntryPosition? {
+    let place = keys.countOfLeading { start in
       steps += 1
-      return inlineKey(at: start, in: bytes).map { bytes.extracting($0).precedes(name) } ?? false
+      var cursor = ByteCursor(bytes, from: Int(start), to: bytes.count)
+      // The record was checked, so the key can be read.
+      return switch try? cursor.readKey(bytes) {
+      case .symbol(let number): symbol.map { number < $0 } ?? true
+      case .inline(let key): symbol == nil && bytes.extracting(key).precedes(name.utf8.span)
+      case nil: false
+      }
     }
-    guard place < inlineKeys.count, let stored = inlineKey(at: inlineKeys[place], in: bytes),
-      bytes.extracting(stored).isEqual(to: name)
-    else { return nil }
-    return StoredMap.Entry(
-      start: Int(inlineKeys[place]), value: stored.upperBound, place: symbolic.count + place,
-      key: .inline(stored))
-  }
-
-  /// Reads an inline key.
-  ///
-  /// Reading cannot fail, since the record was checked.
-  private func inlineKey(at start: UInt32, in bytes: Span<UInt8>) -> Range<Int>? {
-    var cursor = ByteCursor(bytes, from: Int(start), to: bytes.count)
-    guard case .inline(let range)? = try? cursor.readKey(bytes) else { return nil }
-    return range
+    return place < keys.count ? EntryPosition(offset: Int(keys[place]), place: place) : nil
   }
 }
 

@@ -72,9 +72,10 @@ struct OpenMap {
   /// - Complexity: O(*n*) in the bytes of the map.
   func key(containing place: Int, in writer: ValueWriter) -> String? {
     guard place >= start else { return nil }
-    var reader = ByteReader(writer.output.bytes(from: start))
-    while let key = reader.readWrittenEntry() {
-      if place < start + reader.offset { return reader.name(of: key, writer.symbols.names) }
+    let bytes = writer.output.bytes(from: start)
+    var cursor = ByteCursor(bytes.span, over: bytes.indices)
+    while let key = cursor.readWrittenEntry(bytes.span) {
+      if place < start + cursor.offset { return bytes.span.text(of: key, writer.symbols.names) }
     }
     return nil
   }
@@ -92,62 +93,31 @@ extension ByteBuffer {
   /// Puts the entries of a map in key order and drops all but the last of equal keys;
   /// returns how many are left.
   fileprivate func sortEntries(from start: Int, names: [String]) -> Int {
-    struct Entry {
-      let key: ValueKey
-      let bytes: Range<Int>
-    }
-    // A copy of the map alone: a second reference to the buffer would copy all bytes.
-    var reader = ByteReader(bytes(from: start))
-    var entries: [Entry] = []
+    let bytes = bytes(from: start)
+    var cursor = ByteCursor(bytes.span, over: bytes.indices)
+    var latest: [ByteName: (key: ValueKey, bytes: Range<Int>)] = [:]
     var entryStart = 0
-    while let key = reader.readWrittenEntry() {
-      entries.append(Entry(key: key, bytes: entryStart..<reader.offset))
-      entryStart = reader.offset
-    }
-    var latest: [ByteName: Int] = [:]
-    if entries.contains(where: { if case .inline = $0.key { true } else { false } }) {
-      for (index, entry) in entries.enumerated() {
-        latest[ByteName(reader.name(of: entry.key, names))] = index
-      }
-    }
-    let isKept = { (index: Int) in
-      latest.isEmpty
-        || latest[ByteName(reader.name(of: entries[index].key, names))] == index
-    }
-    let order = entries.indices.filter(isKept).sorted { left, right in
-      if reader.isOrdered(entries[left].key, before: entries[right].key) { return true }
-      if reader.isOrdered(entries[right].key, before: entries[left].key) { return false }
-      return left < right
+    while let key = cursor.readWrittenEntry(bytes.span) {
+      latest[ByteName(bytes.span.text(of: key, names))] = (key, entryStart..<cursor.offset)
+      entryStart = cursor.offset
     }
     truncate(to: start)
-    var count = 0
-    for (place, index) in order.enumerated() {
-      if place + 1 < order.count,
-        !reader.isOrdered(entries[index].key, before: entries[order[place + 1]].key)
-      {
-        continue
-      }
-      write(reader.bytes[entries[index].bytes])
-      count += 1
+    for entry in latest.values.ordered(by: {
+      ValueKey.isOrdered($0.key, before: $1.key, in: bytes.span)
+    }) {
+      write(bytes[entry.bytes])
     }
-    return count
+    return latest.count
   }
 }
 
-extension ByteReader {
+extension ByteCursor {
   /// Reads the key of an entry and skips the value; nil at the end.
-  fileprivate mutating func readWrittenEntry() -> ValueKey? {
+  fileprivate mutating func readWrittenEntry(_ bytes: Span<UInt8>) -> ValueKey? {
     // This encoder has just written these bytes, so they can be read.
-    guard !isAtEnd, let key = try? readKey(limits: .standard, symbolCount: .max),
-      (try? readValueHeader()) != nil
-    else { return nil }
-    return key
-  }
-
-  fileprivate func name(of key: ValueKey, _ names: [String]) -> String {
-    switch key {
-    case .symbol(let symbol): names[Int(symbol)]
-    case .inline(let range): bytes.span.text(range)
+    guard !isAtEnd, let key = try? readKey(bytes), (try? skipValue(bytes)) != nil else {
+      return nil
     }
+    return key
   }
 }

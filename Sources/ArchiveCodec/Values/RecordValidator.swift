@@ -103,16 +103,17 @@ struct RecordValidator {
 
   private mutating func checkKey(_ bytes: Span<UInt8>) throws(ArchiveError) {
     let start = cursor.offset
-    let key = try cursor.readKey(bytes, limits: limits, symbolCount: symbolCount)
-    guard case .symbol(let symbol) = key else { return try checkInlineKey(bytes, key, at: start) }
-    guard Int(symbol) > current.lastSymbol else { throw cursor.malformed(at: start) }
-    current.lastSymbol = Int(symbol)
+    switch try cursor.readKey(bytes, limits: limits, symbolCount: symbolCount) {
+    case .symbol(let symbol):
+      guard Int(symbol) > current.lastSymbol else { throw cursor.malformed(at: start) }
+      current.lastSymbol = Int(symbol)
+    case .inline(let key): try checkInlineKey(bytes, key, at: start)
+    }
   }
 
   private mutating func checkInlineKey(
-    _ bytes: Span<UInt8>, _ key: ValueKey, at start: Int
+    _ bytes: Span<UInt8>, _ range: Range<Int>, at start: Int
   ) throws(ArchiveError) {
-    guard case .inline(let range) = key else { return }
     // Inline keys ascend, so no key comes twice.
     if current.lastSymbol == .max {
       guard bytes.extracting(current.lastInline).precedes(bytes.extracting(range)) else {

@@ -22,28 +22,16 @@ struct StoredMap: Sendable {
     let key: ValueKey
   }
 
-  /// Whether the map is large and has no table yet.
-  var isWithoutTable: Bool { table == nil && count > Self.longestScan }
-
   /// A map without entries.
   init() {
     (payload, count, table) = (0..<0, 0, nil)
   }
 
-  /// A map without a table, even if it is large.
-  init(_ map: ValueReader) {
-    payload = map.header.payload
-    count = map.header.count
-    table = nil
-  }
-
   /// - Complexity: O(1) for a small map, otherwise O(*n*) in its entries.
-  init(_ map: ValueReader, in bytes: Span<UInt8>, symbolCount: Int) throws(ArchiveError) {
+  init(_ map: ValueReader, in bytes: Span<UInt8>) throws(ArchiveError) {
     payload = map.header.payload
     count = map.header.count
-    table =
-      count > Self.longestScan
-      ? try FieldOffsets(of: map, in: bytes, symbolCount: symbolCount) : nil
+    table = count > Self.longestScan ? try FieldOffsets(of: map, in: bytes) : nil
   }
 
   var start: EntryPosition { EntryPosition(offset: payload.lowerBound, place: 0) }
@@ -54,12 +42,11 @@ struct StoredMap: Sendable {
   ///   entries.
   @inline(__always)
   func find(
-    _ name: String, from position: EntryPosition, in bytes: Span<UInt8>, _ symbols: SymbolTable,
-    _ names: [String]
+    _ name: String, from position: EntryPosition, in bytes: Span<UInt8>, _ symbols: SymbolTable
   ) -> Entry? {
-    if let entry = match(name, at: position, in: bytes, names) { return entry }
+    if let entry = match(name, at: position, in: bytes, symbols.names) { return entry }
     var steps = 0
-    return search(name, from: position, in: bytes, symbols, names, counting: &steps)
+    return search(name, from: position, in: bytes, symbols, counting: &steps)
   }
 
   /// The entry at a position, if it has this name.
@@ -67,17 +54,8 @@ struct StoredMap: Sendable {
   func match(
     _ name: String, at position: EntryPosition, in bytes: Span<UInt8>, _ names: [String]
   ) -> Entry? {
-    Self.match(name, at: position, before: payload.upperBound, in: bytes, names)
-  }
-
-  /// The entry at a position of a map that ends at an offset, if it has this name.
-  @inline(__always)
-  static func match(
-    _ name: String, at position: EntryPosition, before end: Int, in bytes: Span<UInt8>,
-    _ names: [String]
-  ) -> Entry? {
-    guard position.offset < end else { return nil }
-    var cursor = ByteCursor(bytes, from: position.offset, to: end)
+    guard position.offset < payload.upperBound else { return nil }
+    var cursor = ByteCursor(bytes, from: position.offset, to: payload.upperBound)
     // The record was checked, so its entries can be read.
     guard let key = try? cursor.readKey(bytes) else { return nil }
     switch key {
@@ -93,22 +71,26 @@ struct StoredMap: Sendable {
   @inline(never)
   func search(
     _ name: String, from position: EntryPosition, in bytes: Span<UInt8>, _ symbols: SymbolTable,
-    _ names: [String], counting steps: inout Int
+    counting steps: inout Int
   ) -> Entry? {
-    if let table { return table.entry(of: name, symbols, in: bytes, counting: &steps) }
+    if let table {
+      if let symbol = symbols.number(of: name),
+        let position = table.position(of: name, symbol, in: bytes, counting: &steps),
+        let entry = match(name, at: position, in: bytes, symbols.names)
+      {
+        return entry
+      }
+      // A name that has a symbol is inline all the same in a dictionary.
+      guard let position = table.position(of: name, nil, in: bytes, counting: &steps)
+      else { return nil }
+      return match(name, at: position, in: bytes, symbols.names)
+    }
     // Once around: from the position to the end, and then from the start.
-    return scan(for: name, from: position, to: payload.upperBound, in: bytes, names, &steps)
-      ?? scan(for: name, from: start, to: position.offset, in: bytes, names, &steps)
-  }
-
-  private func scan(
-    for name: String, from position: EntryPosition, to end: Int, in bytes: Span<UInt8>,
-    _ names: [String], _ steps: inout Int
-  ) -> Entry? {
     var next = position
-    while next.offset < end {
+    for _ in 0..<count {
+      if next.offset >= payload.upperBound { next = start }
       steps += 1
-      if let entry = match(name, at: next, in: bytes, names) { return entry }
+      if let entry = match(name, at: next, in: bytes, symbols.names) { return entry }
       guard let following = self.position(after: next, in: bytes) else { return nil }
       next = following
     }
@@ -142,7 +124,7 @@ extension StoredMap {
   func names(in bytes: Span<UInt8>, _ names: [String]) -> [String] {
     var all: [String] = []
     all.reserveCapacity(count)
-    var cursor = ByteCursor(bytes, from: payload.lowerBound, to: payload.upperBound)
+    var cursor = ByteCursor(bytes, over: payload)
     // The record was checked, so the entries can be read.
     while !cursor.isAtEnd, let key = try? cursor.readKey(bytes) {
       all.append(bytes.text(of: key, names))

@@ -51,10 +51,8 @@ final class SymbolCollector {
     return number
   }
 
-  /// The number of a name that is no key; the expected order of keys stays as it is.
-  func internName(_ name: String) -> UInt32? { enter(name) }
-
-  private func enter(_ name: String) -> UInt32? {
+  /// The number of a name, also of one that is no key; the expected order of keys stays as it is.
+  func enter(_ name: String) -> UInt32? {
     guard !isInline, let number = table.intern(name, limits: limits) else { return nil }
     if number == keys.count { keys.append(name) }
     return number

@@ -1,40 +1,18 @@
-/// The field names of an archive in the order of their first use.
+/// The field names of an archive in the order of their first use, found by a table of places.
 ///
-/// The table is one reference, because every decoder of a record has one.
+/// For a dictionary the system looks for the way to hash its keys, once in a process for each type of
+/// keys. For this type that took a sixth of opening the first archive of a process.
 struct SymbolTable: Sendable {
-  private var storage = Storage(NumberedNames(), Numbering())
-
-  init() {}
-
-  // The names change only in a storage with one owner.
-  private final class Storage: @unchecked Sendable {
-    private(set) var names: NumberedNames
-    let numbering: Numbering
-
-    init(_ names: NumberedNames, _ numbering: Numbering) {
-      (self.names, self.numbering) = (names, numbering)
-    }
-
-    /// Moves the names to a local variable for the change, so that reading them, which is far
-    /// more frequent, needs no exclusivity check.
-    func change<Result, Failure: Error>(
-      _ body: (inout NumberedNames) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-      var changed = names
-      names = NumberedNames()
-      defer { names = changed }
-      return try body(&changed)
-    }
-  }
+  private(set) var names: [String] = []
+  private(set) var byteCount = 0
+  /// Each number plus one, at the first place that was free from that of its name on; at least half
+  /// of the places have a zero.
+  private var places: [UInt32] = []
+  private(set) var numbering = Numbering()
 
   /// The common origin of a table and the tables that grew from it: a name that one of
   /// them had when they parted has one number in all.
   final class Numbering: Sendable {}
-
-  var numbering: Numbering { storage.numbering }
-
-  var names: [String] { storage.names.names }
-  var byteCount: Int { storage.names.byteCount }
 
   /// Whether the names are the same, with the same numbers.
   func hasSameNames(as other: SymbolTable) -> Bool {
@@ -43,39 +21,75 @@ struct SymbolTable: Sendable {
 
   /// The same names, with a numbering of their own: what was built with another table does not continue them.
   var renumbered: SymbolTable {
-    var table = SymbolTable()
-    table.storage = Storage(storage.names, Numbering())
+    var table = self
+    table.numbering = Numbering()
     return table
   }
 
-  func number(of name: String) -> UInt32? {
-    storage.names.number(of: name, NumberedNames.hash(name))
+  /// The hash depends on a secret of the process, so no choice of names makes them collide.
+  private static func hash(_ name: String) -> Int { ByteName(name).hashValue }
+
+  func number(of name: String) -> UInt32? { number(of: name, Self.hash(name)) }
+
+  private func number(of name: String, _ hash: Int) -> UInt32? {
+    guard !names.isEmpty else { return nil }
+    let found = places[place(of: name, hash)]
+    return found == 0 ? nil : found - 1
   }
 
   /// The number of a name, a new one if needed; nil when the table is full.
   ///
   /// A name that was once refused stays refused: the table only fills up.
   mutating func intern(_ name: String, limits: ArchiveLimits) -> UInt32? {
-    let hash = NumberedNames.hash(name)
-    if let number = storage.names.number(of: name, hash) { return number }
-    makeUnique()
-    return storage.change { $0.append(name, hash, limits: limits) } ? UInt32(names.count - 1) : nil
+    let hash = Self.hash(name)
+    if let number = number(of: name, hash) { return number }
+    return append(name, hash, limits) ? UInt32(names.count - 1) : nil
   }
 
-  /// Removes the newest names, so that an abandoned record leaves no trace.
+  /// Gives a name with its hash the next number; false if it has one, or if there are too many.
+  private mutating func append(_ name: String, _ hash: Int, _ limits: ArchiveLimits) -> Bool {
+    let total = byteCount + name.utf8.count
+    guard names.count < limits.symbolCount, total <= limits.symbolByteCount else { return false }
+    makePlaces(for: names.count + 1)
+    let place = place(of: name, hash)
+    guard places[place] == 0 else { return false }
+    names.append(name)
+    places[place] = UInt32(names.count)
+    byteCount = total
+    return true
+  }
+
+  /// Removes the newest names, so that an abandoned record leaves no trace; no other name has
+  /// passed their places.
   mutating func truncate(to count: Int) {
-    guard count < names.count else { return }
-    makeUnique()
-    storage.change { $0.truncate(to: count) }
+    while names.count > count, let name = names.last {
+      places[place(of: name, Self.hash(name))] = 0
+      byteCount -= name.utf8.count
+      names.removeLast()
+    }
   }
 
-  private mutating func makeUnique() {
-    guard !isKnownUniquelyReferenced(&storage) else { return }
-    storage = Storage(storage.names, storage.numbering)
+  /// The place with the number of a name, or the free one where the number would be.
+  private func place(of name: String, _ hash: Int) -> Int {
+    var place = hash & (places.count - 1)
+    while places[place] > 0, !names[Int(places[place]) - 1].hasSameBytes(as: name) {
+      place = (place + 1) & (places.count - 1)
+    }
+    return place
   }
-}
 
-extension SymbolTable {
+  /// Makes places for as many names, twice as many as these or more, and room for the names.
+  private mutating func makePlaces(for count: Int) {
+    guard count * 2 > places.count else { return }
+    var placeCount = 16
+    while placeCount < count * 2 { placeCount *= 2 }
+    names.reserveCapacity(placeCount / 2)
+    places = Array(repeatElement(0, count: placeCount))
+    for (number, name) in names.enumerated() {
+      places[place(of: name, Self.hash(name))] = UInt32(number + 1)
+    }
+  }
+
   /// The payload of a symbols frame with the names from a number on: count,
   /// then each name with its length.
   func encoded(from first: Int) -> [UInt8] {
@@ -95,21 +109,16 @@ extension SymbolTable {
     guard count <= limits.symbolCount, payload.count <= limits.symbolByteCount * 2 else {
       throw ArchiveError(.limitExceeded, subject: "symbols")
     }
-    makeUnique()
-    try storage.change { (names) throws(ArchiveError) in
-      // Each name takes a byte at least, so there are no more than bytes that are left.
-      names.reserve(count)
-      for _ in 0..<count {
-        let start = reader.offset
-        let length = try reader.readCount()
-        guard length <= limits.keyByteCount else {
-          throw ArchiveError(.limitExceeded, offset: start, subject: "bytes of a key")
-        }
-        let name = try reader.readString(count: length)
-        guard names.append(name, NumberedNames.hash(name), limits: limits) else {
-          throw reader.malformed(at: start)
-        }
+    // Each name takes a byte at least, so there are no more than bytes that are left.
+    makePlaces(for: names.count + count)
+    for _ in 0..<count {
+      let start = reader.offset
+      let length = try reader.readCount()
+      guard length <= limits.keyByteCount else {
+        throw ArchiveError(.limitExceeded, offset: start, subject: "bytes of a key")
       }
+      let name = try reader.readString(count: length)
+      guard append(name, Self.hash(name), limits) else { throw reader.malformed(at: start) }
     }
     guard reader.isAtEnd else { throw reader.malformed(at: reader.offset) }
   }

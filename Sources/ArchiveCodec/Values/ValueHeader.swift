@@ -60,26 +60,13 @@ struct ValueHeader: Sendable {
   }
 
   /// Names the kind in an error, without the value.
-  var name: String {
-    switch kind {
-    case .null: "null"
-    case .bool: "bool"
-    case .integer, .largeInteger: "integer"
-    case .float: "float"
-    case .double: "double"
-    case .date: "date"
-    case .uuid: "uuid"
-    case .url: "url"
-    case .string: "string"
-    case .bytes: "bytes"
-    case .array: "array"
-    case .map: "map"
-    case .packedArray: "packed array"
-    case .recordReference: "record reference"
-    case .extension: "extension"
-    case .name: "name"
-    }
-  }
+  var name: String { Self.names[min(Int(form), Self.names.count - 1)] }
+
+  /// The names by ``form``; packed arrays have the last one.
+  private static let names = [
+    "null", "bool", "integer", "float", "double", "date", "uuid", "url", "string", "bytes", "array",
+    "map", "record reference", "extension", "name", "packed array",
+  ]
 }
 
 extension ByteCursor {

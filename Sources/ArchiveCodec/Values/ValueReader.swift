@@ -34,22 +34,11 @@ public struct ValueReader: Sendable {
       subject: "found \(header.name), expected \(expected)")
   }
 
-  func readBool() throws(ArchiveError) -> Bool {
-    guard case .bool(let value) = header.kind else { throw mismatch("bool") }
-    return value
-  }
-
   func readInteger<Integer: FixedWidthInteger>(
-    _ type: Integer.Type = Integer.self
-  ) throws(ArchiveError) -> Integer {
-    try convert(header.kind)
-  }
-
-  private func convert<Integer: FixedWidthInteger>(
-    _ kind: ValueHeader.Kind
+    as kind: ValueHeader.Kind? = nil
   ) throws(ArchiveError) -> Integer {
     let converted: Integer?
-    switch kind {
+    switch kind ?? header.kind {
     case .integer(let value): converted = Integer(exactly: value)
     case .largeInteger(let value): converted = Integer(exactly: value)
     default: throw mismatch("integer")
@@ -58,7 +47,7 @@ public struct ValueReader: Sendable {
     return converted
   }
 
-  private func outOfRange(_ type: Any.Type) -> ArchiveError {
+  func outOfRange(_ type: Any.Type) -> ArchiveError {
     ArchiveError(.numberOutOfRange, offset: header.payload.lowerBound, subject: "\(type)")
   }
 
@@ -71,84 +60,31 @@ public struct ValueReader: Sendable {
         try element.readInteger()
       }
     }
-    // One loop for each width, so that the width is not checked for each integer.
-    return switch element {
-    case .int8: try readIntegers(bytes, of: Int8.self)
-    case .int16: try readIntegers(bytes, of: Int16.self)
-    case .int32: try readIntegers(bytes, of: Int32.self)
-    case .uint64: try readIntegers(bytes, of: UInt64.self)
-    case .int64, .float, .double: try readIntegers(bytes, of: Int64.self)
-    }
-  }
-
-  @inline(__always)
-  private func readIntegers<Stored: FixedWidthInteger, Integer: FixedWidthInteger>(
-    _ bytes: Span<UInt8>, of stored: Stored.Type
-  ) throws(ArchiveError) -> [Integer] {
-    let size = MemoryLayout<Stored>.size
-    let payload = header.payload
+    let numbers = PackedIntegers(header.payload, element)
     // Creating an array with its capacity takes a third longer than reserving it.
     var values: [Integer] = []
-    values.reserveCapacity(payload.count / size)
-    for start in stride(from: payload.lowerBound, to: payload.upperBound, by: size) {
-      let bits = bytes.littleEndian(start..<start + size)
-      guard let value = Integer(exactly: Stored(truncatingIfNeeded: bits)) else {
-        throw outOfRange(Integer.self)
-      }
-      values.append(value)
+    values.reserveCapacity(numbers.count)
+    for index in 0..<numbers.count {
+      values.append(try readInteger(as: numbers[index, in: bytes]))
     }
     return values
   }
 
-  /// Reads a float; a double only if no bit is lost.
-  func readFloat(_ bytes: Span<UInt8>) throws(ArchiveError) -> Float {
-    if header.kind == .float { return Float(bitPattern: readBits(bytes)) }
-    let value = try readDouble(bytes)
-    let narrowed = Float(value)
-    guard Double(narrowed).bitPattern == value.bitPattern else { throw outOfRange(Float.self) }
-    return narrowed
-  }
-
-  func readDouble(_ bytes: Span<UInt8>) throws(ArchiveError) -> Double {
-    switch header.kind {
-    case .double: Double(bitPattern: readBits(bytes))
-    case .float: Double(Float(bitPattern: readBits(bytes)))
-    default: throw mismatch("double")
-    }
-  }
-
-  func readPacked<Value>(
+  /// Reads an array of numbers, packed or not.
+  func readPacked<Value: ArchiveValue>(
     _ bytes: Span<UInt8>, _ element: PackedElement, _ convert: (UInt64) -> Value
   ) throws(ArchiveError) -> [Value] {
-    guard header.kind == .packedArray(element) else { throw mismatch("packed array") }
+    guard case .packedArray(element) = header.kind else {
+      guard header.kind == .array else { throw mismatch("packed array") }
+      return try readElements(bytes) { (element, bytes) throws(ArchiveError) in
+        try Value.read(from: element, in: bytes)
+      }
+    }
     let numbers = PackedIntegers(header.payload, element)
     var values: [Value] = []
     values.reserveCapacity(numbers.count)
     for index in 0..<numbers.count { values.append(convert(numbers.bits(index, in: bytes))) }
     return values
-  }
-
-  func readDate(_ bytes: Span<UInt8>) throws(ArchiveError) -> Date {
-    guard header.kind == .date else { throw mismatch("date") }
-    return Date(timeIntervalSinceReferenceDate: Double(bitPattern: readBits(bytes)))
-  }
-
-  func readUUID(_ bytes: Span<UInt8>) throws(ArchiveError) -> UUID {
-    guard header.kind == .uuid else { throw mismatch("uuid") }
-    return UUID(archivedBytes: bytes.extracting(header.payload))
-  }
-
-  func readURL(_ bytes: Span<UInt8>) throws(ArchiveError) -> URL {
-    guard header.kind == .url else { throw mismatch("url") }
-    guard let url = URL(archived: readText(bytes)) else {
-      throw ArchiveError(.malformed, offset: header.payload.lowerBound, subject: "url")
-    }
-    return url
-  }
-
-  func readString(_ bytes: Span<UInt8>) throws(ArchiveError) -> String {
-    guard header.kind == .string else { throw mismatch("string") }
-    return readText(bytes)
   }
 
   /// The range of the bytes in a byte sequence.
@@ -180,10 +116,7 @@ public struct ValueReader: Sendable {
     return values
   }
 
-  /// The text of the payload, which is UTF-8, since the record was checked.
-  private func readText(_ bytes: Span<UInt8>) -> String { bytes.text(header.payload) }
-
-  private func readBits<Bits: FixedWidthInteger>(_ bytes: Span<UInt8>) -> Bits {
+  func bits<Bits: FixedWidthInteger>(_ bytes: Span<UInt8>) -> Bits {
     Bits(truncatingIfNeeded: bytes.littleEndian(header.payload))
   }
 }

@@ -1,5 +1,3 @@
-internal import RestorationFoundation
-
 /// Writes values in their one form; handed to ``ArchiveValue`` conformances.
 ///
 /// The writer is a class so that passing it on costs no exclusivity check: several
@@ -42,10 +40,6 @@ public final class ValueWriter {
 
   func writeNull() { output.writeByte(ValueTag.null) }
 
-  func write(_ value: Bool) {
-    output.writeByte(value ? ValueTag.true : ValueTag.false)
-  }
-
   func write(_ value: some FixedWidthInteger) {
     if value < 0 {
       let magnitude = UInt64(-1 - Int64(truncatingIfNeeded: value))
@@ -59,31 +53,6 @@ public final class ValueWriter {
     } else {
       output.write(tag: ValueTag.positiveInteger, varint: UInt64(truncatingIfNeeded: value))
     }
-  }
-
-  func write(_ value: Float) {
-    output.write(tag: ValueTag.float, value.bitPattern)
-  }
-
-  func write(_ value: Double) {
-    output.write(tag: ValueTag.double, value.bitPattern)
-  }
-
-  func write(_ value: Date) {
-    output.write(tag: ValueTag.date, value.timeIntervalSinceReferenceDate.bitPattern)
-  }
-
-  func write(_ value: UUID) {
-    unsafe withUnsafeBytes(of: value.uuid) { unsafe output.write(Prefix(ValueTag.uuid), $0) }
-  }
-
-  func write(_ value: URL) {
-    let text = value.absoluteString
-    guard URL(archived: text) != nil else {
-      writeNull()
-      return fail(ArchiveError(.malformed, subject: "url"))
-    }
-    write(payload: text.utf8.span, tag: ValueTag.url)
   }
 
   func write(_ value: String) {
@@ -104,15 +73,7 @@ public final class ValueWriter {
       Prefix(ValueTag.shortStrings.lowerBound + UInt8(truncatingIfNeeded: byteCount)), value.utf8)
   }
 
-  func write(_ value: [UInt8]) {
-    write(payload: value.span, tag: ValueTag.bytes)
-  }
-
-  func write(_ value: Data) {
-    write(payload: value.span, tag: ValueTag.bytes)
-  }
-
-  private func write(payload: Span<UInt8>, tag: UInt8) {
+  func write(payload: Span<UInt8>, tag: UInt8) {
     guard payload.count <= limits.stringByteCount else {
       fail(ArchiveError(.limitExceeded, subject: "bytes of a string"))
       return writeNull()
@@ -135,7 +96,7 @@ public final class ValueWriter {
   }
 
   func writeNameKey(_ name: String) {
-    guard let symbol = symbols.internName(name) else { return output.writeKey(inline: name) }
+    guard let symbol = symbols.enter(name) else { return output.writeKey(inline: name) }
     output.writeKey(symbol: symbol)
     if symbolsUsed <= symbol { symbolsUsed = Int(symbol) + 1 }
   }

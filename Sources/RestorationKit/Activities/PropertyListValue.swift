@@ -68,7 +68,7 @@ extension PropertyListValue {
     case let value as URL: self = .url(value)
     case let value as UUID: self = .uuid(value)
     case let values as [String: Any]: self = .dictionary(try Self.entries(values, depth: depth + 1))
-    case let values as Set<AnyHashable>: self = .set(Set(try values.map(\.base).map(inner)))
+    case let values as Set<AnyHashable>: self = .set(distinct(try values.map(\.base).map(inner)))
     case let values as [Any]: self = .array(try values.map(inner))
     case Optional<Any>.none: self = .null
     default:
@@ -179,3 +179,8 @@ extension PropertyListValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLi
     self = .dictionary(Dictionary(elements, uniquingKeysWith: { $1 }))
   }
 }
+
+/// A set of values.
+// A copy for the one type, which is recursive, would be 23 KB of code.
+@_semantics("optimize.sil.specialize.generic.never")
+private func distinct<Value: Hashable>(_ values: [Value]) -> Set<Value> { Set(values) }

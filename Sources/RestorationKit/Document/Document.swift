@@ -378,7 +378,7 @@ extension Document {
     let own = kept.withheld.filter { $0.value.reason.staysBeside && kept.elements[$0.key] == nil }
     // The application has no class, and no element of a report.
     let slots = Set(kept.bodies.keys).union(own.keys).subtracting([Self.tree])
-    return kept.elements.sorted { $0.key < $1.key }.map { line($0, $1, isStateAlone: false) }
+    return kept.elements.ordered { $0.key < $1.key }.map { line($0, $1, isStateAlone: false) }
       + slots.sorted().flatMap { slot in
         ((kept.bodies[slot] ?? []).reversed() + [own[slot]].compactMap(\.self)).map {
           line(slot, $0, isStateAlone: true)

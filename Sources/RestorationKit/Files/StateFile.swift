@@ -322,6 +322,8 @@ extension StateFile {
   /// - Throws: `ArchiveError` with `locked` if another instance has the state; why the newest archive
   ///   cannot be read, if none can be; a failure on the way to the bytes or to the key, which may pass.
   ///   Then what is stored stays, and the next save keeps it as a moment.
+  // A copy for the one type of trees would be 10 KB of code.
+  @_semantics("optimize.sil.specialize.generic.never")
   package func open<Tree>(_ type: Tree.Type) throws(ArchiveError) -> OpenedState<Tree> {
     let claim = try claimToRead()
     forgetStored()
@@ -372,6 +374,7 @@ extension StateFile {
   }
 
   /// Looks at the stored state, and at older ones only if that one is not taken.
+  @_semantics("optimize.sil.specialize.generic.never")
   private func find<Tree>(
     _ file: (any AppendableArchiveFile)?, isAbsent: Bool, _ claim: Claim, _ key: ArchiveKey,
     _ found: inout OpenedState<Tree>
@@ -407,6 +410,7 @@ extension StateFile {
   }
 
   /// Looks at one state; true if no other one is looked at.
+  @_semantics("optimize.sil.specialize.generic.never")
   private func isLast<Tree>(
     _ archive: Archive, _ moment: Moment?, _ claim: Claim, _ key: ArchiveKey,
     _ found: inout OpenedState<Tree>
@@ -487,6 +491,7 @@ extension StateFile {
   }
 
   /// Whether a state is older than it may be to be restored; then it stays, or is a moment now.
+  @_semantics("optimize.sil.specialize.generic.never")
   private func isOlder<Tree>(
     _ archive: Archive, _ age: TimeInterval, _ claim: Claim, _ key: ArchiveKey,
     _ found: inout OpenedState<Tree>

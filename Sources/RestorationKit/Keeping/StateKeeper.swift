@@ -268,6 +268,8 @@ extension StateKeeper {
   /// Asks the app in a turn, and tells it the problems of the report, or why there is none.
   ///
   /// A call that blocks the actor comes before all others.
+  // A copy for each call would be 7 KB of code.
+  @_semantics("optimize.sil.specialize.generic.never")
   func call<Report: CallReport>(
     _ body: () async throws -> Report
   ) async throws(RestorationError) -> Report {
@@ -339,6 +341,8 @@ extension StateKeeper {
   }
 
   /// Calls the file in the turn that runs; a save that blocks the actor meanwhile asks the file, too.
+  // A copy for each call would be 3 KB of code.
+  @_semantics("optimize.sil.specialize.generic.never")
   func inFileNow<Value: Sendable>(
     _ body: @escaping @Sendable (isolated FileQueue) throws(ArchiveError) -> Value
   ) async throws(ArchiveError) -> Value {
@@ -357,6 +361,8 @@ extension StateKeeper {
 
   /// Asks the queue, and blocks the thread if the caller blocks the actor; nil if the call has not ended in time,
   /// and goes on.
+  // A copy for each call would be 3 KB of code.
+  @_semantics("optimize.sil.specialize.generic.never")
   func ask<Value: Sendable>(
     _ call: @escaping @Sendable (FileQueue) async -> Value
   ) async -> Value? {

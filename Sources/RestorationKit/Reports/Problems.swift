@@ -25,8 +25,11 @@ package enum Problems {
 
   /// Says problems that were not said yet.
   static func say(_ problems: @autoclosure () -> [String]) {
-    guard isHeard else { return }
-    for problem in problems().map(oneLine) {
+    if isHeard { tell(problems()) }
+  }
+
+  private static func tell(_ problems: [String]) {
+    for problem in problems.map(oneLine) {
       let tell = state.withLock { state -> (@Sendable (String) -> Void)? in
         // A process that runs for long must not grow with problems.
         if state.said.count >= 1000 { state.said = [] }

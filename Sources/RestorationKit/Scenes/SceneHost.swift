@@ -28,12 +28,12 @@ public final class SceneHost {
 
   /// The sessions whose windows come back, the one that was at the front last first.
   public var openSessions: [SceneSession] {
-    sessions.values.filter(\.state.isOpen).sorted { $0.node.content.turn > $1.node.content.turn }
+    sessions.values.filter(\.state.isOpen).ordered { $0.node.content.turn > $1.node.content.turn }
   }
 
   /// The sessions whose windows were closed and can be opened again, the one that was closed last first.
   public var closedSessions: [SceneSession] {
-    sessions.values.filter(\.state.isClosed).sorted { left, right in
+    sessions.values.filter(\.state.isClosed).ordered { left, right in
       let (leftDate, rightDate) = (left.closedAt ?? .distantPast, right.closedAt ?? .distantPast)
       return (leftDate, left.node.content.turn) > (rightDate, right.node.content.turn)
     }

@@ -49,8 +49,10 @@ final class SceneNode: RestorableNode {
         stored.activity = nil
         coder.note(.activityNotStored(activity.activityType, flaw))
       }
-      for (key, value) in stored.userInfo.sorted(by: { $0.key < $1.key }) {
-        guard let flaw = coder.flaw(ofScene: [key: value], [value]) else { continue }
+      for key in stored.userInfo.keys.sorted() {
+        guard let value = stored.userInfo[key],
+          let flaw = coder.flaw(ofScene: [key: value], [value])
+        else { continue }
         stored.userInfo[key] = nil
         coder.note(.userInfoNotStored(key: key, flaw))
       }

@@ -92,7 +92,7 @@ package struct MomentStore: Sendable {
   package func listed() throws(ArchiveError) -> [Moment] {
     let here = try directory.names().filter { $0.hasPrefix(prefix) }
       .map { String($0.dropFirst(prefix.count)) }
-    return Set(here + elsewhere()).compactMap { Moment(id: $0) }.sorted { $0.id < $1.id }
+    return Set(here + elsewhere()).compactMap { Moment(id: $0) }.ordered { $0.id < $1.id }
   }
 
   /// The beginning of an archive, which has random bytes that only its copies share; nil for a file

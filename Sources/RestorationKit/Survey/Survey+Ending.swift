@@ -49,7 +49,7 @@ extension Survey {
   /// Writes who is below whom.
   mutating func writeContents() throws {
     let gone = Set(edits.removed)
-    for (slot, below) in contents.sorted(by: { $0.key < $1.key }) {
+    for (slot, below) in contents.ordered(by: { $0.key < $1.key }) {
       let left = below.filter { places.parent(of: $0) == slot && !gone.contains($0) }
       let byReferences = left.filter { places.role(of: $0).livesByReferences }
       var met: Set<Int32> = []
@@ -162,7 +162,7 @@ extension Survey {
     }
     let elements = parts.elements.mapValues { [$0] }
     let rows = [elements, parts.bodies].flatMap { parts in
-      parts.sorted { $0.key < $1.key }.flatMap { slot, parts in
+      parts.ordered { $0.key < $1.key }.flatMap { slot, parts in
         parts.map { (owner: places.id(of: slot), part: $0) }
       }
     }

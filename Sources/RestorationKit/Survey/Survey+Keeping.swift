@@ -86,7 +86,7 @@ extension Survey {
 
   /// Stores what objects said before they were given other bodies late.
   mutating func writePending() throws {
-    let all = document.kept.pending.sorted { $0.key < $1.key }
+    let all = document.kept.pending.ordered { $0.key < $1.key }
     for (slot, pending) in all.flatMap({ slot, bodies in bodies.map { (slot, $0) } }) {
       let object = places.object(at: slot)
       let unread = Kept(
@@ -175,7 +175,7 @@ extension Survey {
       return (last.since ?? conditions.now, 1, -last.byteCount, part.slot, 1)
     }
     let bounded = (elements + bodies).filter { !unbounded.contains($0.slot) }
-    return bounded.sorted { order($0) < order($1) }
+    return bounded.ordered { order($0) < order($1) }
   }
 
   func entry(_ slot: Int32, _ outcome: ElementOutcome) -> ReportEntry {

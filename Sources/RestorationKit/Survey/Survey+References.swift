@@ -132,7 +132,7 @@ extension Survey {
   private mutating func askReferrers(to lost: Set<UInt64>) throws -> Bool {
     guard !lost.isEmpty else { return false }
     let asked = Set(agenda.visits.lazy.filter(\.asksBody).map(\.slot))
-    for (slot, ids) in references.sorted(by: { $0.key < $1.key })
+    for (slot, ids) in references.ordered(by: { $0.key < $1.key })
     where !lost.isDisjoint(with: ids) && !asked.contains(slot) && !places.isHomeless(slot) {
       guard let object = places.object(at: slot) else { continue }
       try visit(changed: object, types.info(of: object), at: slot)

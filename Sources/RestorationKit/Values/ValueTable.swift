@@ -224,7 +224,7 @@ package final class ValueTable: Sendable {
       for name in others { state.change(name) }
       if let hidden { (state.hidden, state.leaving) = (hidden, leaving) }
       let all = state.changed.filter { hidden != nil || state.isKnown($0.key) }
-      let names = all.keys.sorted { $0.tag < $1.tag }
+      let names = all.keys.ordered { $0.tag < $1.tag }
       return (all, names.map { ($0, state.row($0)) })
     }
     var (removed, changes) = ([UInt64](), all)

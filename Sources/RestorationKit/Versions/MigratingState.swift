@@ -17,7 +17,7 @@ public final class MigratingState {
   ///
   /// - Complexity: O(*n* log *n*) in the number of keys.
   public var keys: [String] {
-    entries.sorted { $0.value.place < $1.value.place }.map(\.key)
+    entries.ordered { $0.value.place < $1.value.place }.map(\.key)
       .filter { $0 != BuiltInKey.container }
   }
 
@@ -170,7 +170,7 @@ public final class MigratingState {
 
   /// Writes the present values.
   func write(to encoder: KeyedEncoder) throws {
-    for (key, entry) in entries.sorted(by: { $0.value.place < $1.value.place }) {
+    for (key, entry) in entries.ordered(by: { $0.value.place < $1.value.place }) {
       try encoder.copy(entry.key, from: entry.record, as: key)
     }
   }
