@@ -50,7 +50,7 @@ let host = SceneHost(try StateKeeper(application: "org.example.edit"))
 let start = try await host.start(
   SceneConfiguration { EditingScene() }, declaring: [AppState.activityType])
 // What cannot be read does not end the app.
-for problem in start.problems { print("Not as it was:", problem) }
+for problem in start.problems { print("Not as it was:", problem.reason) }
 
 for scene in host.connectedScenes {
   guard let state = (scene.delegate as? EditingScene)?.state else { continue }

@@ -39,15 +39,13 @@ final class TabScreen: @MainActor RestorableScreen, @MainActor RestorableTabs {
 
   var restorationChildren: [any RestorableNode] { tabs }
   var restorationPresented: (any RestorableNode)? { search }
+
+  func restorePresented(_ node: any RestorableNode) { search = node as? SearchScreen }
 }
 
 // snippet.end
 
-// snippet.presenter
-extension TabScreen: @MainActor RestorablePresenter {
-  func restorePresented(_ node: any RestorableNode) { search = node as? SearchScreen }
-}
-
+// snippet.search
 @MainActor
 final class SearchScreen: @MainActor RestorableScreen {
   @Restored var word = ""

@@ -36,16 +36,16 @@ public final class ScrolledPlace: @MainActor RestorableView, @MainActor Restorab
   }
 
   /// The offset in the next frame, in pixels.
-  public var contentOffset: ScrollOffset {
+  public var contentOffset: (x: Double, y: Double) {
     get {
       layOutNow(scrolled)
-      return ScrollOffset(x: horizontal.value, y: vertical.value)
+      return (horizontal.value, vertical.value)
     }
     set { (horizontal.value, vertical.value) = (newValue.x, newValue.y) }
   }
 
   /// No bound: an offset that is too far is cut when the content is laid out.
-  public var maximumContentOffset: ScrollOffset { ScrollOffset(x: .infinity, y: .infinity) }
+  public var maximumContentOffset: (x: Double, y: Double) { (.infinity, .infinity) }
 }
 
 /// One direction of a scrolled window.

@@ -1,5 +1,5 @@
 public import ArchiveCodec
-public import RestorationKit
+internal import RestorationKit
 public import RestorationFoundation
 
 extension StoredState {
@@ -12,7 +12,7 @@ extension StoredState {
     public let title: String?
 
     /// The role of the window; nil if its state cannot be read.
-    public let role: SceneRole?
+    public let role: String?
 
     /// The configuration that makes the window; nil for the first one of the role.
     public let configurationName: String?

@@ -31,7 +31,7 @@ final class HostRestartTests: XCTestCase {
     let again = try await tester.restart(host)
     XCTAssertNotIdentical(again.host, host)
     XCTAssertEqual(again.host.connectedScenes.count, 2)
-    XCTAssertEqual(again.host.restoreReason, .recover)
+    XCTAssertTrue(again.host.followsCrash)
     for (number, old) in scenes.enumerated() {
       let scene = try XCTUnwrap(again.scene(for: old))
       XCTAssertEqual(scene.testRoot?.value, "\(number)")

@@ -26,8 +26,8 @@ package final class TestTabs: TestNode, @MainActor RestorableTabs {
 }
 
 @MainActor
-package class TestPresenter: TestNode, @MainActor RestorablePresenter {
-  package func restorePresented(_ node: any RestorableNode) {
+package class TestPresenter: TestNode {
+  package override func restorePresented(_ node: any RestorableNode) {
     trace?.add("present \(node.restorationName ?? "nil")")
     restorationPresented = node
   }

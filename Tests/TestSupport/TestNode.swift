@@ -4,7 +4,7 @@ package import RestorationKit
 @MainActor
 package class TestNode: @MainActor RestorableNode {
   package var restorationIdentifier: String?
-  package var restorationClass: (any NodeRestoration.Type)?
+  package var restorationClass: (any RestorationClass.Type)?
   package var restorationChildren: [any RestorableNode]
   package var restorationViews: [any RestorableView] = []
   package var restorationPresented: (any RestorableNode)?
@@ -46,6 +46,8 @@ package class TestNode: @MainActor RestorableNode {
     try onDecode?(coder)
   }
 
+  package func restorePresented(_ node: any RestorableNode) {}
+
   package func applicationFinishedRestoringState() {
     trace?.add("finished \(name)")
     onFinished?()
@@ -82,14 +84,14 @@ package final class UnrelatedNode: @MainActor RestorableNode {
 
 /// A restoration class whose answer the running test sets.
 @MainActor
-package enum TestFactory: @MainActor NodeRestoration {
+package enum TestFactory: @MainActor RestorationClass {
   package static var make: (RestorationPath, StateDecoder) throws -> (any RestorableNode)? = {
     _, _ in nil
   }
 
-  package static func node(
+  package static func object(
     at path: RestorationPath, coder: StateDecoder
-  ) throws -> (any RestorableNode)? {
+  ) throws -> (any StateRestoring)? {
     try make(path, coder)
   }
 }

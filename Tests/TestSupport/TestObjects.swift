@@ -4,7 +4,7 @@ package import RestorationKit
 @MainActor
 package class TestObject: @MainActor RestorableObject {
   package var restorationParent: (any StateRestoring)?
-  package var objectRestorationClass: (any ObjectRestoration.Type)?
+  package var objectRestorationClass: (any RestorationClass.Type)?
   package var value: String?
   package var onEncode: ((StateEncoder) throws -> Void)?
   package var onDecode: ((StateDecoder) throws -> Void)?
@@ -40,7 +40,7 @@ package final class StatelessObject: @MainActor RestorableObject {
 
 /// An object restoration class whose answer the running test sets.
 @MainActor
-package enum TestObjectFactory: @MainActor ObjectRestoration {
+package enum TestObjectFactory: @MainActor RestorationClass {
   package static var make: (RestorationPath, StateDecoder) throws -> (any StateRestoring)? = {
     _, _ in nil
   }
@@ -62,10 +62,10 @@ package final class TestView: @MainActor RestorableView, @MainActor RestorableSc
   package var value: String?
   package var onDecode: ((StateDecoder) throws -> Void)?
   package var trace: Trace?
-  package var contentOffset = ScrollOffset() {
+  package var contentOffset = (x: 0.0, y: 0.0) {
     didSet { trace?.add("scroll \(restorationIdentifier ?? "nil")") }
   }
-  package var maximumContentOffset = ScrollOffset()
+  package var maximumContentOffset = (x: 0.0, y: 0.0)
   package var selectedTextRange: Range<Int>?
   package var text = ""
   package var textLength: Int { text.count }

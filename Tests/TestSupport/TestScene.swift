@@ -155,10 +155,10 @@ package final class TestResponder: @MainActor UserActivityResponder {
   }
 }
 
-/// Adds one value to an activity before it is saved, and writes down what that had
+/// An activity's delegate that adds one value, and writes down what it had
 /// before.
 @MainActor
-package final class TestActivityOwner {
+package final class TestActivityOwner: @MainActor UserActivityDelegate {
   private let values: [String: PropertyListValue]
   private let calls: Trace
 
@@ -170,8 +170,8 @@ package final class TestActivityOwner {
     self.calls = calls
   }
 
-  package func willSave(_ activity: UserActivity) {
-    calls.add("willSave, \(activity.summary)")
+  package func userActivityWillSave(_ activity: UserActivity) {
+    calls.add("userActivityWillSave, \(activity.summary)")
     activity.addUserInfoEntries(from: values)
   }
 }

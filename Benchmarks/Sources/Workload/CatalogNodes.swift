@@ -32,7 +32,7 @@ package final class CatalogNode: RestorableNode {
 }
 
 /// A page of products; made anew by a restore.
-package final class SectionNode: RestorableNode, NodeRestoration {
+package final class SectionNode: RestorableNode, RestorationClass {
   package let restorationIdentifier: String?
   private var products: [ProductNode] = []
 
@@ -48,7 +48,8 @@ package final class SectionNode: RestorableNode, NodeRestoration {
     self.products = products
   }
 
-  package static func node(at path: RestorationPath, coder: StateDecoder) -> (any RestorableNode)? {
+  package static func object(at path: RestorationPath, coder: StateDecoder) -> (any StateRestoring)?
+  {
     SectionNode(identifier: path.identifier)
   }
 

@@ -1,7 +1,7 @@
 package import RestorationKit
 
 /// One product on the screen; made anew by a restore.
-package final class ProductNode: RestorableNode, NodeRestoration {
+package final class ProductNode: RestorableNode, RestorationClass {
   package private(set) var product: Product
 
   package var restorationIdentifier: String? { product.identifier }
@@ -21,7 +21,8 @@ package final class ProductNode: RestorableNode, NodeRestoration {
     product.stock += 1
   }
 
-  package static func node(at path: RestorationPath, coder: StateDecoder) -> (any RestorableNode)? {
+  package static func object(at path: RestorationPath, coder: StateDecoder) -> (any StateRestoring)?
+  {
     ProductNode(identifier: path.identifier ?? "")
   }
 

@@ -23,7 +23,7 @@ final class TrackedRoot: RestorableNode {
   var products: [TrackedProduct] { sections.flatMap(\.products) }
 }
 
-final class TrackedSection: RestorableNode, NodeRestoration {
+final class TrackedSection: RestorableNode, RestorationClass {
   static let stateTracking = StateTracking.invalidated
 
   let restorationIdentifier: String?
@@ -40,7 +40,7 @@ final class TrackedSection: RestorableNode, NodeRestoration {
     restorationIdentifier = identifier
   }
 
-  static func node(at path: RestorationPath, coder: StateDecoder) -> (any RestorableNode)? {
+  static func object(at path: RestorationPath, coder: StateDecoder) -> (any StateRestoring)? {
     TrackedSection(identifier: path.identifier)
   }
 
@@ -49,7 +49,7 @@ final class TrackedSection: RestorableNode, NodeRestoration {
   }
 }
 
-final class TrackedProduct: RestorableNode, NodeRestoration {
+final class TrackedProduct: RestorableNode, RestorationClass {
   static let stateTracking = StateTracking.invalidated
 
   private let node: ProductNode
@@ -61,7 +61,7 @@ final class TrackedProduct: RestorableNode, NodeRestoration {
     self.node = node
   }
 
-  static func node(at path: RestorationPath, coder: StateDecoder) -> (any RestorableNode)? {
+  static func object(at path: RestorationPath, coder: StateDecoder) -> (any StateRestoring)? {
     TrackedProduct(ProductNode(identifier: path.identifier ?? ""))
   }
 

@@ -37,8 +37,8 @@ public final class UserActivity: Codable {
 
   /// Whether ``userInfo`` is out of date.
   ///
-  /// Set it after a change. A save clears it when it has called ``willSave`` and asked
-  /// the responders.
+  /// Set it after a change. A save clears it when it has asked the delegate and the
+  /// responders.
   public var needsSave = false {
     didSet { if needsSave { needsSaveChanged?() } }
   }
@@ -46,8 +46,8 @@ public final class UserActivity: Codable {
   /// Called when the activity needs saving, so that an autosave hears of that at once.
   var needsSaveChanged: (() -> Void)?
 
-  /// Brings the activity up to date; called before each save that collects its user info.
-  public var willSave: ((_ activity: UserActivity) -> Void)?
+  /// Asked before the activity is saved; not kept alive.
+  public weak var delegate: (any UserActivityDelegate)?
 
   /// Whether the activity goes on; a save leaves out one that was ended.
   public private(set) var isValid = true
@@ -66,7 +66,7 @@ public final class UserActivity: Codable {
 
   /// Writes all that a scene stores of an activity.
   ///
-  /// ``willSave``, ``isValid`` and ``needsSave`` are not written.
+  /// The delegate, ``isValid`` and ``needsSave`` are not written.
   public func encode(to encoder: any Encoder) throws {
     try content.encode(to: encoder)
   }
@@ -91,14 +91,22 @@ public final class UserActivity: Codable {
     isValid = false
   }
 
-  /// A new activity with the same values and the same ``willSave``.
+  /// A new activity with the same values and the same delegate.
   ///
   /// - Returns: The copy; later changes of one do not show in the other.
   public func copy() -> UserActivity {
     let copy = UserActivity(content)
-    copy.willSave = willSave
+    copy.delegate = delegate
     return copy
   }
+}
+
+/// Takes part in saving a ``UserActivity``.
+public protocol UserActivityDelegate: AnyObject {
+  /// Brings the activity up to date; called before its user info is collected.
+  ///
+  /// - Parameter activity: The activity that is about to be saved.
+  func userActivityWillSave(_ activity: UserActivity)
 }
 
 @available(*, unavailable, message: "an activity belongs to the actor of its scene")

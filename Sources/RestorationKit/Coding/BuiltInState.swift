@@ -75,8 +75,10 @@ extension KeyedDecoder {
       let offset = try decodeIfPresent([Double].self, forKey: BuiltInKey.offset),
       offset.count == 2
     {
-      scrolling.contentOffset = ScrollOffset(x: offset[0], y: offset[1])
-        .clamped(to: scrolling.maximumContentOffset)
+      let largest = scrolling.maximumContentOffset
+      // A coordinate that is NaN becomes zero.
+      let (x, y) = (Double.maximum(0, offset[0]), Double.maximum(0, offset[1]))
+      scrolling.contentOffset = (max(0, min(x, largest.x)), max(0, min(y, largest.y)))
     }
   }
 

@@ -43,17 +43,3 @@ public protocol RestorableTabs: RestorableNode, RestorationAbility {
   /// property before the node's own decoding if the tab is there, and else leaves it.
   var selectedTab: (any RestorableNode)? { get set }
 }
-
-/// A node that presents another on top of what it contains.
-///
-/// The path of the presented node goes through this one. Without this protocol
-/// a node takes it from ``StateDecoder/restoredPresented``.
-public protocol RestorablePresenter: RestorableNode, RestorationAbility {
-  /// Presents the node that is back.
-  ///
-  /// Called before the node's own decoding. Not called if nothing is back, or if
-  /// the node presents the right one already.
-  ///
-  /// - Parameter node: The node to present.
-  func restorePresented(_ node: any RestorableNode)
-}

@@ -4,8 +4,8 @@
 /// ``restorationChildren`` and ``restorationPresented``. A node without an
 /// identifier is left out, and so is everything below it.
 ///
-/// A container conforms to ``RestorableStack``, ``RestorableTabs``, ``RestorableSplit`` or
-/// ``RestorablePresenter``, through which a restore gives the container its children back.
+/// A container conforms to ``RestorableStack``, ``RestorableTabs`` or ``RestorableSplit``, through
+/// which a restore gives the container its children back.
 public protocol RestorableNode: StateRestoring {
   /// The type of the identifier: `String`, `String?`, or one of your own.
   associatedtype RestorationIdentifier: RestorationIdentifying = String?
@@ -15,9 +15,9 @@ public protocol RestorableNode: StateRestoring {
   ///     let restorationIdentifier = "note"
   ///
   /// Nil means that the node has none of its own. A node that was restored then
-  /// keeps the identifier that it was restored under; any other node is left out.
-  /// An empty string always leaves the node out. A ``StatefulNode`` that declares no
-  /// identifier has the name of its class.
+  /// keeps the identifier that it was restored under, and so does a node that has the name
+  /// of its class, as a ``StatefulNode`` and a ``RestorableScreen`` that declare no identifier.
+  /// Any other node without an identifier is left out. An empty string always leaves the node out.
   ///
   /// ``restorationName`` reads the identifier of `any RestorableNode`.
   var restorationIdentifier: RestorationIdentifier { get }
@@ -30,7 +30,7 @@ public protocol RestorableNode: StateRestoring {
   /// Register the type with the keeper before you restore, since an archive can only
   /// name registered types. If a node has a restoration class, a restore asks only that
   /// class for the node.
-  var restorationClass: (any NodeRestoration.Type)? { get }
+  var restorationClass: (any RestorationClass.Type)? { get }
 
   /// The nodes that this node contains, in order; none by default.
   ///
@@ -40,7 +40,17 @@ public protocol RestorableNode: StateRestoring {
   var restorationChildren: [any RestorableNode] { get }
 
   /// The node that this node presents, on top of what it contains; none by default.
+  ///
+  /// The path of the presented node goes through this one.
   var restorationPresented: (any RestorableNode)? { get }
+
+  /// Presents the node that is back; does nothing by default.
+  ///
+  /// Called before the node's own decoding. Not called if nothing is back, or if
+  /// the node presents the right one already.
+  ///
+  /// - Parameter node: The node to present.
+  func restorePresented(_ node: any RestorableNode)
 
   /// The outermost views of the node that may have state; none by default.
   ///
@@ -60,13 +70,16 @@ extension RestorableNode {
   public var restorationName: String? { restorationIdentifier.restorationName }
 
   /// None.
-  public var restorationClass: (any NodeRestoration.Type)? { nil }
+  public var restorationClass: (any RestorationClass.Type)? { nil }
 
   /// None.
   public var restorationChildren: [any RestorableNode] { [] }
 
   /// None.
   public var restorationPresented: (any RestorableNode)? { nil }
+
+  /// Does nothing.
+  public func restorePresented(_ node: any RestorableNode) {}
 
   /// None.
   public var restorationViews: [any RestorableView] { [] }
@@ -75,41 +88,33 @@ extension RestorableNode {
   public func loadViewIfNeeded() {}
 }
 
-extension RestorableNode where Self: NodeRestoration {
+extension RestorableNode where Self: RestorationClass {
   /// The node's own class.
-  public var restorationClass: (any NodeRestoration.Type)? { Self.self }
+  public var restorationClass: (any RestorationClass.Type)? { Self.self }
 }
 
-/// A restoration class: makes nodes when an archive is restored.
+/// A restoration class: makes nodes or registered objects when an archive is restored.
 ///
 /// Register the class with
-/// ``StateKeeper/register(restorationClass:as:aliases:version:migrations:)``. If the
-/// nodes are of that class themselves, use
+/// ``StateKeeper/register(restorationClass:as:aliases:version:migrations:)``. If the nodes or
+/// objects are of that class themselves, use
 /// ``StateKeeper/register(_:as:aliases:version:migrations:restoration:)``.
-public protocol NodeRestoration: ObjectRestoration {
-  /// Makes or finds the node of a path.
+public protocol RestorationClass {
+  /// Makes or finds the node or the object of a path.
   ///
-  /// Do the least that gives a usable node: its state is decoded later.
+  /// Do the least that gives a usable one: its state is decoded later. The restore registers an object under
+  /// the last identifier of the path.
   ///
   /// - Parameters:
-  ///   - path: The identifiers from the root to the node.
-  ///   - coder: The values of the node.
-  /// - Returns: The node, or nil to drop the node and everything below it: the next
-  ///   save stores nothing of them.
-  /// - Throws: Any error leaves the node out this time and keeps it: saves leave the
-  ///   node as it is stored, so that a later launch can try again.
-  static func node(
+  ///   - path: The identifiers from the root, or from that of its scope, to the node or object.
+  ///   - coder: The values of the node or object.
+  /// - Returns: The node or object, or nil to drop it and everything below it: the next save stores nothing
+  ///   of them, and references to them are nil.
+  /// - Throws: Any error leaves the node or object out this time and keeps it: saves leave it as it is
+  ///   stored, so that a later launch can try again.
+  static func object(
     at path: RestorationPath, coder: StateDecoder
-  ) throws -> (any RestorableNode)?
-}
-
-extension NodeRestoration {
-  /// The node of the path.
-  public static func object(
-    at path: RestorationPath, coder: StateDecoder
-  ) throws -> (any StateRestoring)? {
-    try node(at: path, coder: coder)
-  }
+  ) throws -> (any StateRestoring)?
 }
 
 /// A node, a view or an object whose state is saved and restored.
@@ -238,24 +243,4 @@ extension String: RestorationIdentifying {
 extension Optional: RestorationIdentifying where Wrapped == String {
   /// The text, if there is one.
   public var restorationName: String? { self }
-}
-
-/// The identifier of a ``StatefulNode`` that declares none: the name of its class.
-public struct ClassNameIdentifier: RestorationIdentifying, Hashable, Sendable {
-  /// The name of the class, without its module.
-  public let className: String
-
-  /// The name of the class.
-  public var restorationName: String? { className }
-}
-
-extension StatefulNode {
-  /// The name of the class of the node, `String(describing: type(of: self))`.
-  ///
-  /// A node that was restored keeps the identifier that it was restored under. Declare an
-  /// identifier where a parent has several nodes of one class, and where the class may get
-  /// another name.
-  public var restorationIdentifier: ClassNameIdentifier {
-    ClassNameIdentifier(className: String(nameOf: type(of: self)))
-  }
 }

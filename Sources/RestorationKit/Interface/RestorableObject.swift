@@ -16,7 +16,7 @@ public protocol RestorableObject: StateRestoring {
   /// None by default, or the object's own class if that is a restoration class. A
   /// restore asks that class alone. Without one, register the object again before
   /// you restore.
-  var objectRestorationClass: (any ObjectRestoration.Type)? { get }
+  var objectRestorationClass: (any RestorationClass.Type)? { get }
 }
 
 extension RestorableObject {
@@ -24,33 +24,10 @@ extension RestorableObject {
   public var restorationParent: (any StateRestoring)? { nil }
 
   /// None.
-  public var objectRestorationClass: (any ObjectRestoration.Type)? { nil }
+  public var objectRestorationClass: (any RestorationClass.Type)? { nil }
 }
 
-extension RestorableObject where Self: ObjectRestoration {
+extension RestorableObject where Self: RestorationClass {
   /// The object's own class.
-  public var objectRestorationClass: (any ObjectRestoration.Type)? { Self.self }
-}
-
-/// A restoration class: makes registered objects when an archive is restored.
-///
-/// Register the class with
-/// ``StateKeeper/register(restorationClass:as:aliases:version:migrations:)``. If the
-/// objects are of that class themselves, use
-/// ``StateKeeper/register(_:as:aliases:version:migrations:restoration:)``. For nodes
-/// conform to ``NodeRestoration``.
-public protocol ObjectRestoration {
-  /// Makes or finds the object of a path.
-  ///
-  /// The restore registers the object under the last identifier of the path.
-  ///
-  /// - Parameters:
-  ///   - path: The identifiers from the root of its scope to the object.
-  ///   - coder: The values of the object.
-  /// - Returns: The object, or nil to drop it; references to the object are nil then.
-  /// - Throws: Any error leaves the object out this time and keeps it, as for
-  ///   ``NodeRestoration/node(at:coder:)``.
-  static func object(
-    at path: RestorationPath, coder: StateDecoder
-  ) throws -> (any StateRestoring)?
+  public var objectRestorationClass: (any RestorationClass.Type)? { Self.self }
 }

@@ -23,9 +23,7 @@ extension RestorableScreen {
   public static var stateTracking: StateTracking { .invalidated }
 
   /// The name of the class of the screen, `String(describing: type(of: self))`.
-  public var restorationIdentifier: ClassNameIdentifier {
-    ClassNameIdentifier(className: String(nameOf: type(of: self)))
-  }
+  public var restorationIdentifier: String { String(nameOf: type(of: self)) }
 }
 
 extension RestorableScreen where Self: Actor {

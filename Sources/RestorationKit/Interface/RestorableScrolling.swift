@@ -3,38 +3,11 @@
 /// A node or a view conforms. Its offset is saved, and set after layout, moved
 /// into the content that is there by then. The units are the conformer's own.
 public protocol RestorableScrolling: RestorationAbility {
-  /// Where the visible part begins.
-  var contentOffset: ScrollOffset { get set }
+  /// Where the visible part begins, to the right and downwards from the beginning of the content.
+  var contentOffset: (x: Double, y: Double) { get set }
 
   /// The largest offset that shows something; asked after layout.
-  var maximumContentOffset: ScrollOffset { get }
-}
-
-/// A distance from the beginning of the content.
-public struct ScrollOffset: Hashable, Sendable {
-  /// To the right.
-  public var x: Double
-
-  /// Downwards.
-  public var y: Double
-
-  /// Creates an offset.
-  ///
-  /// - Parameters:
-  ///   - x: To the right.
-  ///   - y: Downwards.
-  public init(x: Double = 0, y: Double = 0) {
-    self.x = x
-    self.y = y
-  }
-
-  /// The nearest offset from zero to a largest one; a coordinate that is NaN becomes zero.
-  func clamped(to largest: ScrollOffset) -> ScrollOffset {
-    func clamp(_ value: Double, _ limit: Double) -> Double {
-      value.isNaN ? 0 : max(0, min(value, limit))
-    }
-    return ScrollOffset(x: clamp(x, largest.x), y: clamp(y, largest.y))
-  }
+  var maximumContentOffset: (x: Double, y: Double) { get }
 }
 
 /// A text with a selection, or with an insertion point, which is an empty one.

@@ -48,7 +48,7 @@ public protocol StateDelegate: AnyObject {
   ///   - coder: The values of the node.
   /// - Returns: The node, or nil to let it be looked for elsewhere.
   /// - Throws: Any error leaves the node out this time and keeps it, as for
-  ///   ``NodeRestoration/node(at:coder:)``.
+  ///   ``RestorationClass/object(at:coder:)``.
   func node(at path: RestorationPath, coder: StateDecoder) throws -> (any RestorableNode)?
 
   /// Lays out the interface, so that scroll positions can be set.

@@ -75,7 +75,15 @@ extension StatefulRestoring {
 /// A restore sets the whole value. A field that the value does not store, as one that
 /// is not among its `CodingKeys`, goes back to its default: keep such a field beside
 /// the value. See ``StatefulRestoring`` for the rules of storing and restoring.
-public protocol StatefulNode: RestorableNode, StatefulRestoring {}
+public typealias StatefulNode = RestorableNode & StatefulRestoring
+
+extension StatefulRestoring where Self: RestorableNode {
+  /// The name of the class of the node, `String(describing: type(of: self))`.
+  ///
+  /// Declare an identifier where a parent has several nodes of one class, and where the class
+  /// may get another name.
+  public var restorationIdentifier: String { String(nameOf: type(of: self)) }
+}
 
 extension StateEncoder {
   /// The key that a ``StatefulRestoring/restorableState`` is stored under.

@@ -4,9 +4,8 @@ extension StateKeeper {
   /// The closure makes nodes or objects of the class. Use it instead of a
   /// restoration class where making one needs more than the archive, such as a
   /// model. Without a closure the class makes them itself if it conforms to
-  /// ``NodeRestoration`` or ``ObjectRestoration``. A class with neither gets its
-  /// names, its version and its migrations: a class of views, or of nodes that are
-  /// made elsewhere.
+  /// ``RestorationClass``. A class with neither gets its names, its version and its
+  /// migrations: a class of views, or of nodes that are made elsewhere.
   ///
   ///     try keeper.register(DetailScreen.self) { path, coder in
   ///       let id = try coder.decode(UUID.self, forKey: "product")
@@ -47,7 +46,7 @@ extension StateKeeper {
     // Cast here, on the caller's actor: the cast to an isolated conformance succeeds on
     // any other thread as well, and would let code of the main actor run off it. The first cast of a
     // class takes long, so it is made only where it counts.
-    let maker = restoration == nil ? type as? any ObjectRestoration.Type : nil
+    let maker = restoration == nil ? type as? any RestorationClass.Type : nil
     try types.register(
       type, as: name, aliases: aliases, version: version, migrations: migrations,
       factory: restoration.map { .init(make: $0) } ?? maker.map { .init(make: $0.object) },
@@ -63,7 +62,7 @@ extension StateKeeper {
   ///
   /// - Throws: ``RestorationError`` with `nameTaken` or `invalidMigrations`.
   public func register(
-    restorationClass type: any ObjectRestoration.Type, as name: String? = nil,
+    restorationClass type: any RestorationClass.Type, as name: String? = nil,
     aliases: [String] = [], version: Int = 1,
     migrations: [Int: (MigratingState) throws -> Void] = [:]
   ) throws(RestorationError) {

@@ -5,7 +5,9 @@ extension RestorationRun {
   /// Gives a container what it contained, and offers an object its bodies until it decodes one.
   func decode(_ object: any StateRestoring, _ slot: Int32, takingContent isNew: Bool) {
     use(slot) { coder in
-      if isNew, !elements[slot].traits.isEmpty { takeContent(object, coder, slot) }
+      let mayContain =
+        !elements[slot].traits.isEmpty || !document.elements[Int(slot)].children.isEmpty
+      if isNew, mayContain { takeContent(object, coder, slot) }
       while !attempt(slot, { try decode(object, coder, slot, isNew) }), elements[slot].offerNext() {
         coder.begin(slot)
       }
@@ -56,8 +58,8 @@ extension RestorationRun {
       (object as? any RestorableStack)?.restoreStack(nodes)
       (object as? any RestorableSplit)?.restoreColumns(nodes)
     }
-    if traits.contains(.presenter), let presenter = object as? any RestorablePresenter,
-      let node = coder.restoredPresented, presenter.restorationPresented !== node
+    if let node = coder.restoredPresented, let presenter = types.info(of: object).node(object),
+      presenter.restorationPresented !== node
     {
       presenter.restorePresented(node)
     }

@@ -6,7 +6,7 @@ public final class SceneSession {
   public var persistentIdentifier: String { node.identifier }
 
   /// The role of the window.
-  public var role: SceneRole { node.content.role }
+  public var role: String { node.content.role }
 
   /// The name of the configuration that makes the window; nil for the first one of the role.
   public var configurationName: String? { node.content.configurationName }
@@ -70,7 +70,7 @@ public final class SceneSession {
     return true
   }
 
-  init(_ role: SceneRole, configurationName: String?) {
+  init(_ role: String, configurationName: String?) {
     let content = SceneContent(role: role, configurationName: configurationName)
     node = SceneNode(UUID().uuidString.lowercased(), content)
     state = .new
@@ -132,22 +132,12 @@ public final class RestorableScene {
 
   let keeper: StateKeeper
   private let responders = ActivityResponders()
-  private var hasInteractionState = false
 
   init(
     _ session: SceneSession, _ keeper: StateKeeper, _ delegate: any SceneDelegate
   ) {
     (self.session, self.keeper, self.delegate) = (session, keeper, delegate)
     session.node.delegate = delegate as? any StateDelegate
-  }
-
-  /// Gives up the states that are kept beside, or in place of, the state of a node that is back.
-  ///
-  /// As ``StateKeeper/discardKeptState(of:)``.
-  ///
-  /// - Parameter node: The node.
-  public func discardKeptState(of node: any RestorableNode) async {
-    await keeper.discardKeptState(of: node)
   }
 
   /// Restores a node that came after the window, as the keeper does.
@@ -176,7 +166,6 @@ public final class RestorableScene {
   // MARK: Coming and going
 
   func show(_ options: SceneConnectionOptions) {
-    guard activationState == .unattached else { return }
     activationState = .background
     delegate?.scene(self, willConnectTo: session, options: options)
     session.node.roots = { [weak self] in
@@ -191,8 +180,7 @@ public final class RestorableScene {
   }
 
   func restoreInteractionState() {
-    guard !hasInteractionState, let activity = session.stateRestorationActivity else { return }
-    hasInteractionState = true
+    guard let activity = session.stateRestorationActivity else { return }
     delegate?.scene(self, restoreInteractionStateWith: activity)
   }
 
@@ -224,7 +212,6 @@ public final class RestorableScene {
   }
 
   func leave() {
-    guard activationState != .unattached else { return }
     activationState = .unattached
     delegate?.sceneDidDisconnect(self)
     (delegate, session.node.roots, session.scene) = (nil, nil, nil)
@@ -248,7 +235,7 @@ public final class RestorableScene {
 
   private func updatedActivity(_ delegate: any SceneDelegate) -> UserActivity.Content? {
     guard let activity = delegate.stateRestorationActivity(for: self) else { return nil }
-    activity.willSave?(activity)
+    activity.delegate?.userActivityWillSave(activity)
     let responders = responders.responders(of: activity)
     if !responders.isEmpty { activity.userInfo = [:] }
     for responder in responders { responder.updateUserActivityState(activity) }

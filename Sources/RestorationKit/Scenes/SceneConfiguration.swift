@@ -1,10 +1,13 @@
 /// How scenes of a role are made.
 ///
 ///     host.register(
-///       SceneConfiguration(role: .windowApplication) { CatalogScene(catalog) })
+///       SceneConfiguration(role: "panel") { CatalogScene(catalog) })
 public struct SceneConfiguration {
-  /// What its scenes are for.
-  public let role: SceneRole
+  /// The role of a window that the user works in.
+  public static let windowApplication = "windowApplication"
+
+  /// What its scenes are for, by a name that is stable across launches.
+  public let role: String
 
   /// The name, stable across launches; nil for the one and only of a role.
   public let name: String?
@@ -25,32 +28,14 @@ public struct SceneConfiguration {
   ///   - makeDelegate: Makes the delegate of a new scene, another for every one;
   ///     the scene keeps it. If it throws, the scene is not connected.
   public init(
-    role: SceneRole = .windowApplication, name: String? = nil,
+    role: String = Self.windowApplication, name: String? = nil,
     isRestorable: Bool = true,
     makeDelegate: @escaping () async throws -> any SceneDelegate
   ) {
-    self.role = role
-    self.name = name
-    self.isRestorable = isRestorable
+    (self.role, self.name, self.isRestorable) = (role, name, isRestorable)
     self.makeDelegate = makeDelegate
   }
 }
 
 @available(*, unavailable, message: "it belongs to the actor of its host")
 extension SceneConfiguration: Sendable {}
-
-/// What a scene is for; the host makes scenes of a role with its configurations.
-public struct SceneRole: Hashable, Codable, Sendable, RawRepresentable {
-  /// The name of the role, stable across launches.
-  public let rawValue: String
-
-  /// Creates a role.
-  ///
-  /// - Parameter rawValue: The name, stable across launches.
-  public init(rawValue: String) {
-    self.rawValue = rawValue
-  }
-
-  /// A window that the user works in.
-  public static let windowApplication = SceneRole(rawValue: "windowApplication")
-}

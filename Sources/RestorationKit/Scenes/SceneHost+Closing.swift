@@ -45,7 +45,7 @@ extension SceneHost {
       throw RestorationError(
         .notConnected, "The session is not closed. Use one of the host's closedSessions.")
     }
-    return try await connect(session, activity, toFront: true)
+    return try await connect(session, activity: activity)
   }
 
   /// Hands an activity that came in to the window that was at the front last, or else to a new one.

@@ -7,7 +7,7 @@ extension SceneHost {
   ///     print(try await host.start(SceneConfiguration { NoteWindow() }))
   ///
   /// The method takes four steps, which an app can take one by one instead: ``register(_:)`` and
-  /// ``declaredActivityTypes``, ``launch(asSession:)``, ``restoreScenes()``, and
+  /// ``declaredActivityTypes``, ``launch()``, ``restoreScenes()``, and
   /// ``open(_:configurationName:activity:)`` if no scene is connected then. Set the
   /// ``delegate`` and the ``closedSceneCount`` before.
   ///
@@ -18,7 +18,6 @@ extension SceneHost {
   ///   - configurations: How scenes are made; they are registered besides those that are.
   ///   - activityTypes: The types of activities that are stored, besides those that are
   ///     declared.
-  ///   - asSession: Whether the system brings back all apps.
   /// - Returns: What is back, and what is not.
   /// - Throws: ``RestorationError`` with `inUse` if another instance of the app has the
   ///   scenes and ``StatePolicy/isSingleInstance`` is true; then no scene is connected.
@@ -26,14 +25,13 @@ extension SceneHost {
   ///   not be made.
   @discardableResult
   public func start(
-    _ configurations: SceneConfiguration..., declaring activityTypes: Set<String> = [],
-    asSession: Bool = false
+    _ configurations: SceneConfiguration..., declaring activityTypes: Set<String> = []
   ) async throws(RestorationError) -> SceneStart {
     for configuration in configurations { register(configuration) }
     declaredActivityTypes.formUnion(activityTypes)
     var start = SceneStart()
     do throws(RestorationError) {
-      if let flaw = try await launchNow(asSession: asSession)?.flaw { start.note(flaw) }
+      if let flaw = try await launch()?.flaw { start.note(flaw) }
     } catch {
       guard error.code != .inUse else { throw error }
       start.note(error.description)
@@ -42,12 +40,18 @@ extension SceneHost {
     let failures = await restoreScenes()
     for session in openSessions {
       if let scene = session.scene {
-        start.take(scene)
+        start.restoredScenes.append(scene)
+        start.noteProblem(of: scene)
       } else if let failure = failures[session] {
         start.note(failure.description, session)
       }
     }
-    if connectedScenes.isEmpty { start.take(opened: try await open()) }
+    if connectedScenes.isEmpty {
+      let scene = try await open()
+      start.openedScene = scene
+      // The launch may have said it.
+      if !start.problems.contains(where: { $0.session == nil }) { start.noteProblem(of: scene) }
+    }
     return start
   }
 
@@ -129,11 +133,11 @@ extension SceneHost {
   /// a moment. After the call ``openSessions`` are those of the older state: ``restoreScenes()`` connects them.
   ///
   /// - Parameter moment: One of ``StateKeeper/history()``.
-  /// - Throws: ``RestorationError`` as ``disconnect(_:)``, ``StateKeeper/putBack(_:)`` and ``launch(asSession:)``.
+  /// - Throws: ``RestorationError`` as ``disconnect(_:)``, ``StateKeeper/putBack(_:)`` and ``launch()``.
   public func putBack(_ moment: Moment) async throws(RestorationError) {
     for scene in connectedScenes { _ = try await disconnect(scene) }
     try await keeper.putBack(moment)
-    try await launch(asSession: asSession)
+    try await launch()
   }
 }
 

@@ -42,8 +42,8 @@ public final class SceneHost {
   /// The scenes that are connected, in the order of ``openSessions``.
   public var connectedScenes: [RestorableScene] { openSessions.compactMap(\.scene) }
 
-  /// Why the app was launched; known after ``launch(asSession:)``.
-  public private(set) var restoreReason = RestoreReason.pristine
+  /// Whether the last run crashed or was killed: it did not say that it was about to end; known after ``launch()``.
+  public private(set) var followsCrash = false
 
   /// The windows that are stored and cannot be read, by their identifiers; they stay stored.
   public private(set) var unreadSessions: [String: RestorationError] = [:]
@@ -54,7 +54,6 @@ public final class SceneHost {
   /// Keeps the scenes that are connected alive.
   var scenes: [SceneSession: RestorableScene] = [:]
   private var configurations: [SceneConfiguration] = []
-  private(set) var asSession = false
 
   /// Creates the host of a keeper's windows.
   ///
@@ -82,24 +81,19 @@ public final class SceneHost {
   ///
   /// If the key is locked, there are no sessions until ``protectedDataDidBecomeAvailable()``.
   ///
-  /// - Parameter asSession: Whether the system brings back all apps.
+  /// - Returns: What the keeper has restored; nil if it had before.
   /// - Throws: ``RestorationError`` as a restore of the keeper does; `inUse` if another instance has the
   ///   state. When the sessions are read, as ``discard(_:)-([SceneSession])``.
-  public func launch(asSession: Bool = false) async throws(RestorationError) {
-    _ = try await launchNow(asSession: asSession)
-  }
-
-  /// Launches; returns what the keeper has restored, if it had not before.
-  func launchNow(asSession: Bool) async throws(RestorationError) -> RestorationReport? {
+  @discardableResult
+  public func launch() async throws(RestorationError) -> RestorationReport? {
     let report = try await launches.run { () async throws(RestorationError) in
-      try await readSessions(asSession: asSession)
+      try await readSessions()
     }
     try await discard(overBound + openSessions.filter { !$0.isRestorable && $0.state == .stored })
     return report
   }
 
-  private func readSessions(asSession: Bool) async throws(RestorationError) -> RestorationReport? {
-    self.asSession = asSession
+  private func readSessions() async throws(RestorationError) -> RestorationReport? {
     if keeper.settings.last != nil, keeper.autosave != nil { keeper.settings.keptHost = self }
     unreadSessions = [:]
     var report: RestorationReport?
@@ -119,8 +113,7 @@ public final class SceneHost {
     // Those that were opened while the key was locked stay at the front.
     for scene in connectedScenes.reversed() { moveToFront(scene.session) }
     let isFirst = openSessions.isEmpty && report.map { $0.outcome == .noArchive } ?? true
-    restoreReason =
-      isFirst ? .pristine : asSession ? .session : keeper.known.followsEnd ? .launch : .recover
+    followsCrash = !isFirst && !keeper.known.followsEnd
     return report
   }
 
@@ -131,9 +124,9 @@ public final class SceneHost {
   ///
   /// The sessions join ``openSessions`` behind those that were opened meanwhile; ``restoreScenes()`` connects them.
   ///
-  /// - Throws: As ``launch(asSession:)``. A key that is still locked is no error.
+  /// - Throws: As ``launch()``. A key that is still locked is no error.
   public func protectedDataDidBecomeAvailable() async throws(RestorationError) {
-    try await launch(asSession: asSession)
+    try await launch()
     keeper.autosave?.turns.change()
   }
 
@@ -178,11 +171,10 @@ public final class SceneHost {
   /// - Throws: ``RestorationError`` with `noConfiguration` or `noDelegate`.
   @discardableResult
   public func open(
-    _ role: SceneRole = .windowApplication, configurationName: String? = nil,
+    _ role: String = SceneConfiguration.windowApplication, configurationName: String? = nil,
     activity: UserActivity? = nil
   ) async throws(RestorationError) -> RestorableScene {
-    try await connect(
-      SceneSession(role, configurationName: configurationName), activity, toFront: true)
+    try await connect(SceneSession(role, configurationName: configurationName), activity: activity)
   }
 
   /// Shows a value in the window that already shows an equal one, or else in a new one.
@@ -196,7 +188,8 @@ public final class SceneHost {
   ///   encoded.
   @discardableResult
   public func open<Value: Hashable & Codable>(
-    showing value: Value, _ role: SceneRole = .windowApplication, configurationName: String? = nil
+    showing value: Value, _ role: String = SceneConfiguration.windowApplication,
+    configurationName: String? = nil
   ) async throws(RestorationError) -> RestorableScene {
     let shown = openSessions.first { session in
       session.role == role && session.windowValue(Value.self) == value
@@ -205,7 +198,7 @@ public final class SceneHost {
     if let shown { return try await connect(shown) }
     let session = SceneSession(role, configurationName: configurationName)
     try session.setWindowValue(value)
-    return try await connect(session, nil, toFront: true)
+    return try await connect(session)
   }
 
   /// Connects a session, or brings its scene to the front.
@@ -246,7 +239,7 @@ public final class SceneHost {
         .notConnected, "The session is not open. Use one of the host's openSessions.")
     }
     let options = SceneConnectionOptions(
-      userActivities: [activity].compactMap(\.self), restoreReason: restoreReason)
+      userActivities: activity.map { [$0] } ?? [], followsCrash: followsCrash)
     let isStored = session.state == .connecting
     let scene: RestorableScene
     do throws(RestorationError) {
@@ -263,7 +256,6 @@ public final class SceneHost {
       throw error
     }
     if toFront { moveToFront(session) }
-    scene.restoreInteractionState()
     scene.activate(with: nil)
     if !isStored || activity != nil { scene.needsSave = true }
     return scene
@@ -280,6 +272,7 @@ public final class SceneHost {
       sessions[session.persistentIdentifier] = session
       scene.show(options)
     } restored: { report in
+      guard session.scene === scene else { return }
       scene.restoration = report
       scene.restoreInteractionState()
     }
@@ -288,7 +281,7 @@ public final class SceneHost {
       throw RestorationError(
         .notConnected, "The window was not made: \(report.outcome.reason)")
     }
-    (scene.restoration, session.failure) = (report, nil)
+    session.failure = nil
   }
 
   func moveToFront(_ session: SceneSession) {
@@ -304,21 +297,21 @@ public final class SceneHost {
     let registered =
       configurations.first { $0.role == role && $0.name == name }
       ?? configurations.first { name == nil && $0.role == role }
-    var own: SceneConfiguration?
-    if registered == nil || session.state == .opening {
-      own = delegate?.host(self, configurationForConnecting: session, options: options)
-    }
+    let asksDelegate = registered == nil || session.state == .opening
+    let own =
+      asksDelegate
+      ? delegate?.host(self, configurationForConnecting: session, options: options) : nil
     guard let chosen = own ?? registered else {
       throw RestorationError(
         .noConfiguration,
-        "No configuration is registered for the role “\(role.rawValue)”"
+        "No configuration is registered for the role “\(role)”"
           + (name.map { " and the name “\($0)”" } ?? "") + ". Register one with the host.")
     }
     guard chosen.role == role else {
       throw RestorationError(
         .noConfiguration,
-        "The configuration is for the role “\(chosen.role.rawValue)”,"
-          + " and the session for “\(role.rawValue)”.")
+        "The configuration is for the role “\(chosen.role)”,"
+          + " and the session for “\(role)”.")
     }
     return chosen
   }

@@ -84,7 +84,7 @@ extension StateEncoder {
 package struct SceneContent: Hashable, Codable, Sendable {
   package static let key = "@scene"
 
-  package let role: SceneRole
+  package let role: String
   package var configurationName: String?
   package var activity: UserActivity.Content?
   var userInfo: [String: PropertyListValue] = [:]

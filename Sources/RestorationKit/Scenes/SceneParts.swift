@@ -167,7 +167,9 @@ extension StateKeeper {
         return report
       }
       show()
-      return RestorationReport(.nothingKept)
+      let report = RestorationReport(.nothingKept)
+      restored(report)
+      return report
     }
   }
 

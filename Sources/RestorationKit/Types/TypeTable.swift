@@ -124,8 +124,6 @@ final class TypeInfo {
   let tracking: StateTracking
   /// The registration of the type's name; nil if the name is not registered.
   let registration: TypeTable.Registration?
-  /// Whether nodes of the type declare no identifier, so that they have the name of the class.
-  let isNamedByClass: Bool
   /// The form of the object that was met last, by the restoration class that it names; see ``ObjectTable``.
   @safe @exclusivity(unchecked) var form: (age: Int, named: ObjectIdentifier?, number: Int32)?
   /// The type as one of nodes; nil if its objects are no nodes.
@@ -138,7 +136,6 @@ final class TypeInfo {
     (self.type, self.name, self.traits, tracking) = (type, name, traits, type.stateTracking)
     self.registration = registration
     nodeType = type.nodeType
-    isNamedByClass = nodeType?.isNamedByClass ?? false
   }
 
   /// An object of exactly this type as a node; nil if it is none.
@@ -180,13 +177,12 @@ struct TypeTraits: OptionSet, Sendable {
   static let stack = TypeTraits(rawValue: 1 << 0)
   static let split = TypeTraits(rawValue: 1 << 1)
   static let tabs = TypeTraits(rawValue: 1 << 2)
-  static let presenter = TypeTraits(rawValue: 1 << 3)
   /// The library writes something of its own for the objects.
-  static let hasBuiltInState = TypeTraits(rawValue: 1 << 4)
+  static let hasBuiltInState = TypeTraits(rawValue: 1 << 3)
   /// The library writes a value or fields of the objects beside their hooks.
-  static let stateful = TypeTraits(rawValue: 1 << 5)
+  static let stateful = TypeTraits(rawValue: 1 << 4)
   /// The fields of the objects are among that.
-  static let screen = TypeTraits(rawValue: 1 << 6)
+  static let screen = TypeTraits(rawValue: 1 << 5)
 
   /// Whether children of such containers may have equal identifiers.
   var tellEqualChildrenApart: Bool { !isDisjoint(with: [.stack, .split]) }
@@ -201,7 +197,6 @@ extension TypeTraits {
     if object is any RestorableStack { insert(.stack) }
     if object is any RestorableSplit { insert(.split) }
     if object is any RestorableTabs { insert([.tabs, .hasBuiltInState]) }
-    if object is any RestorablePresenter { insert(.presenter) }
     if object is any RestorableList || object is any RestorableScrolling
       || object is any RestorableTextSelection
     {
@@ -216,9 +211,6 @@ extension RestorableNode {
   /// The class itself.
   @_documentation(visibility: internal)
   public static var restorableNodeType: (any RestorableNode.Type)? { self }
-
-  /// Whether nodes of this type declare no identifier, so that they have the name of the class.
-  static var isNamedByClass: Bool { RestorationIdentifier.self == ClassNameIdentifier.self }
 }
 
 /// The names and the forms under which the objects of one state are stored: what the objects do not say
@@ -231,13 +223,13 @@ final class ObjectTable {
 
   let types: TypeTable
   /// The names under which nodes were restored, which saves use where a node names none itself.
-  private var restoredNames: WeakTable<(identifier: String, restorationClass: String?)>?
-  /// The identifiers that objects were registered under; nil if none was.
-  private var registeredNames: WeakTable<String>?
+  private var restoredNames = WeakTable<(identifier: String, restorationClass: String?)>()
+  /// The identifiers that objects were registered under.
+  private var registeredNames = WeakTable<String>()
   /// The objects that were registered under each identifier, in that order, for as long as they live.
   private var registered: [String: [Registered]] = [:]
   /// Whether an object may be saved under names that it was restored under.
-  var hasRestoredNames: Bool { restoredNames != nil }
+  var hasRestoredNames: Bool { !restoredNames.isEmpty }
   /// Counts the registered objects.
   private(set) var changeCount = 0
   /// The forms of the document, and those that a save meets first.
@@ -254,14 +246,16 @@ final class ObjectTable {
   /// The identifier to save the node under; nil leaves it out.
   func identifier(of node: any RestorableNode) -> String? {
     let own = node.restorationName
-    // A node that was restored under another identifier keeps it: under the name of its class it
-    // could be the second node of that name.
-    if hasRestoredNames, own == nil || types.info(of: node).isNamedByClass,
-      let restored = restoredNames?[node]
-    {
+    if let restored = restoredNames[node], isReplaceable(own, of: node) {
       return restored.identifier
     }
     return own?.isEmpty == true ? nil : own
+  }
+
+  /// Whether a node that was restored under another identifier than its own keeps that: under the name of its
+  /// class it could be the second node of that name.
+  private func isReplaceable(_ own: String?, of node: AnyObject) -> Bool {
+    own == nil || own == String(nameOf: type(of: node))
   }
 
   /// Remembers the names under which an object was restored, unless the object says them itself.
@@ -270,14 +264,13 @@ final class ObjectTable {
     identifier: String, restorationClass: String?
   ) {
     let own = node?.restorationName
-    let saysItsName = node == nil || (info.isNamedByClass ? own == identifier : own != nil)
+    let saysItsName = node == nil || own == identifier || !isReplaceable(own, of: object)
     let saysAll =
       saysItsName
       && (restorationClass == nil
         || self.restorationClass(of: object, info, naming: node?.restorationClass) != nil)
     if saysAll, !hasRestoredNames { return }
-    if restoredNames == nil { restoredNames = WeakTable() }
-    restoredNames?[object] = saysAll ? nil : (identifier, restorationClass)
+    restoredNames[object] = saysAll ? nil : (identifier, restorationClass)
     age += 1
   }
 
@@ -289,12 +282,12 @@ final class ObjectTable {
     // Most nodes are made by their own class.
     if let type { return type == info.type ? info.name : types.name(of: type) }
     if let own = info.registration, own.isNamedBySaves { return own.name }
-    return restoredNames?[object]?.restorationClass
+    return restoredNames[object]?.restorationClass
   }
 
   // MARK: Registered objects
 
-  func registeredName(of object: AnyObject) -> String? { registeredNames?[object] }
+  func registeredName(of object: AnyObject) -> String? { registeredNames[object] }
 
   /// Registers an object; it keeps the last identifier that it was given.
   func register(_ object: any RestorableObject, identifier: String) {
@@ -303,8 +296,7 @@ final class ObjectTable {
     guard old != identifier else { return }
     changeCount += 1
     if let old { registered[old]?.removeAll { $0.object === object } }
-    if registeredNames == nil { registeredNames = WeakTable() }
-    registeredNames?[object] = identifier
+    registeredNames[object] = identifier
     var equal = registered.removeValue(forKey: identifier) ?? []
     // Entries of objects that are gone are dropped when the array would grow.
     if equal.count == equal.capacity { equal.removeAll { $0.object == nil } }
@@ -435,5 +427,34 @@ extension UInt64 {
   init(identifierOf object: ObjectIdentifier) {
     // Each object has more bytes than these.
     self = UInt64(UInt(bitPattern: object)) >> 4
+  }
+}
+
+/// Values for objects, for as long as the objects live.
+struct WeakTable<Value> {
+  private struct Entry {
+    weak var object: AnyObject?
+    var value: Value
+  }
+
+  private var entries: [ObjectIdentifier: Entry] = [:]
+  private var countToSweep = 16
+
+  var isEmpty: Bool { entries.isEmpty }
+
+  subscript(object: AnyObject) -> Value? {
+    get {
+      // Most tables have none (benchmark: restore nodes).
+      guard !entries.isEmpty, let entry = entries[ObjectIdentifier(object)],
+        entry.object === object
+      else { return nil }
+      return entry.value
+    }
+    set {
+      entries[ObjectIdentifier(object)] = newValue.map { Entry(object: object, value: $0) }
+      guard entries.count >= countToSweep else { return }
+      entries = entries.filter { $0.value.object != nil }
+      countToSweep = max(16, entries.count * 2)
+    }
   }
 }

@@ -282,7 +282,7 @@ public final class RestorationTester {
   /// all windows that were saved.
   ///
   /// - Returns: The host of the new launch, which is also ``host``.
-  /// - Throws: As ``launch()``, ``/RestorationKit/SceneHost/launch(asSession:)`` and
+  /// - Throws: As ``launch()``, ``/RestorationKit/SceneHost/launch()`` and
   ///   ``/RestorationKit/SceneHost/connect(_:activity:)``; unless the tester allows problems,
   ///   also the error of a window whose state cannot be read. The first of these errors
   ///   is thrown, after all windows were tried; if there is none,

@@ -210,14 +210,14 @@ final class MendedBodyTests: BodyTestCase {
   func testThePositionOfAListThatHasNotReadItsBodyIsStored() async throws {
     let first = try launch.keeper()
     let list = Scrolled("a")
-    list.contentOffset = ScrollOffset(x: 0, y: 10)
+    list.contentOffset = (0, 10)
     _ = try await first.save([list])
     await first.close()
     let back = Scrolled("a")
     back.throwsInDecode = true
     let keeper = try launch.keeper()
     _ = try await keeper.restore(into: [back])
-    back.contentOffset = ScrollOffset(x: 0, y: 300)
+    back.contentOffset = (0, 300)
     _ = try await keeper.save([back])
     await keeper.close()
     let last = Scrolled("a")
@@ -362,8 +362,8 @@ private final class Silent: @MainActor RestorableNode {
 @MainActor
 private final class Scrolled: @MainActor RestorableNode, @MainActor RestorableScrolling {
   let restorationIdentifier: String?
-  var contentOffset = ScrollOffset(x: 0, y: 0)
-  let maximumContentOffset = ScrollOffset(x: 0, y: 1000)
+  var contentOffset = (x: 0.0, y: 0.0)
+  let maximumContentOffset = (x: 0.0, y: 1000.0)
   var throwsInDecode = false
 
   init(_ name: String) { restorationIdentifier = name }

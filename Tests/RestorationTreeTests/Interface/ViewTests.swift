@@ -169,18 +169,28 @@ final class ViewTests: XCTestCase {
 
   func testScrollOffsetsAreMovedIntoTheContentAndSetAfterLayout() async throws {
     let saved = TestView("v")
-    saved.contentOffset = ScrollOffset(x: -3, y: 900)
+    saved.contentOffset = (-3, 900)
     _ = try await launch.keeper().save([node("a", [saved])])
     let trace = Trace()
     let view = TestView("v")
     view.trace = trace
     let delegate = TestDelegate(trace)
-    delegate.onLayOut = { view.maximumContentOffset = ScrollOffset(x: 10, y: 120) }
+    delegate.onLayOut = { view.maximumContentOffset = (10, 120) }
     _ = try await launch.keeper(delegate: delegate).restore(into: [node("a", [view])])
-    XCTAssertEqual(view.contentOffset, ScrollOffset(x: 0, y: 120))
+    XCTAssertEqual([view.contentOffset.x, view.contentOffset.y], [0, 120])
     XCTAssertEqual(
       trace.events,
       ["shouldRestore", "delegate a", "decode v", "layOut", "scroll v", "didDecode"])
+  }
+
+  func testAnOffsetThatIsNoNumberOrInContentWithoutSizeIsAtTheBeginning() async throws {
+    let saved = TestView("v")
+    saved.contentOffset = (.nan, 900)
+    _ = try await launch.keeper().save([node("a", [saved])])
+    let view = TestView("v")
+    (view.contentOffset, view.maximumContentOffset) = ((5, 5), (10, -1))
+    _ = try await launch.keeper().restore(into: [node("a", [view])])
+    XCTAssertEqual([view.contentOffset.x, view.contentOffset.y], [0, 0])
   }
 
   func testATextSelectionComesBackIfItFits() async throws {

@@ -62,7 +62,7 @@ final class AutosaveDifferenceTests: AutosavePollTestCase {
         ("a value of that", { shown.value = "1" }),
         ("a view", { self.plain.views = [view] }),
         ("the value of a view", { view.value = "1" }),
-        ("the offset of a view", { view.contentOffset = ScrollOffset(x: 0, y: 1) }),
+        ("the offset of a view", { view.contentOffset = (0, 1) }),
         ("a view in a view", { view.restorationSubviews = [inner] }),
         ("the value of that", { inner.value = "1" }),
         ("another order", { self.plain.below = [PlainNode("first"), below] }),

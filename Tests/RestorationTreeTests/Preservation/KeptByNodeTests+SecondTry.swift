@@ -127,8 +127,8 @@ extension KeptByNodeTests {
     let restorationIdentifier: String? = "text"
     var selectedTextRange: Range<Int>?
     let textLength = 100
-    var contentOffset = ScrollOffset(x: 0, y: 0)
-    let maximumContentOffset = ScrollOffset(x: 100, y: 100)
+    var contentOffset = (x: 0.0, y: 0.0)
+    let maximumContentOffset = (x: 100.0, y: 100.0)
     var keeps = false
     var layoutCount = 0
     func encodeRestorableState(with coder: StateEncoder) { coder.encode(1, forKey: "version") }

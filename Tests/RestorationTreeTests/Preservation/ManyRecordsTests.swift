@@ -87,7 +87,7 @@ final class ManyRecordsTests: XCTestCase {
   }
 
   func testWhatAHookRegistersCountsForTheElementsAfterIt() async throws {
-    func node(_ identifier: String, _ maker: any NodeRestoration.Type) -> TestNode {
+    func node(_ identifier: String, _ maker: any RestorationClass.Type) -> TestNode {
       let node = TestNode(identifier)
       node.restorationClass = maker
       return node
@@ -115,8 +115,8 @@ final class ManyRecordsTests: XCTestCase {
 
 /// A restoration class that is registered during a restore.
 @MainActor
-private enum LateFactory: @MainActor NodeRestoration {
-  static func node(
+private enum LateFactory: @MainActor RestorationClass {
+  static func object(
     at path: RestorationPath, coder: StateDecoder
-  ) throws -> (any RestorableNode)? { TestNode(path.identifier) }
+  ) throws -> (any StateRestoring)? { TestNode(path.identifier) }
 }

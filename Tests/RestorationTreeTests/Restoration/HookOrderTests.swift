@@ -36,7 +36,7 @@ final class HookOrderTests: XCTestCase {
 
   private final class Screen: Part, @MainActor RestorableNode {
     var restorationIdentifier: String? { identifier }
-    var restorationClass: (any NodeRestoration.Type)?
+    var restorationClass: (any RestorationClass.Type)?
     var restorationChildren: [any RestorableNode] = []
     var restorationViews: [any RestorableView] = []
     var shared: Shared?

@@ -196,10 +196,10 @@ final class LookupTests: XCTestCase {
   }
 
   func testARenamedRestorationClassIsFoundByItsAlias() async throws {
-    enum Renamed: @MainActor NodeRestoration {
-      @MainActor static func node(
+    enum Renamed: @MainActor RestorationClass {
+      @MainActor static func object(
         at path: RestorationPath, coder: StateDecoder
-      ) throws -> (any RestorableNode)? { TestNode(path.identifier) }
+      ) throws -> (any StateRestoring)? { TestNode(path.identifier) }
     }
     try await save(nodeWithClass())
     let keeper = try StateKeeper(
@@ -328,11 +328,11 @@ final class LookupTests: XCTestCase {
 
   func testANodeThatIsARestorationClassIsMadeByItself() async throws {
     @MainActor
-    final class Screen: @MainActor RestorableNode, @MainActor NodeRestoration {
+    final class Screen: @MainActor RestorableNode, @MainActor RestorationClass {
       let restorationIdentifier: String? = "screen"
-      static func node(
+      static func object(
         at path: RestorationPath, coder: StateDecoder
-      ) throws -> (any RestorableNode)? { Screen() }
+      ) throws -> (any StateRestoring)? { Screen() }
     }
     func keeper() throws -> StateKeeper {
       let keeper = try launch.keeper()
@@ -563,14 +563,14 @@ private final class ComputedNode: @MainActor RestorableNode {
 }
 
 @MainActor
-private final class SelfMadeNode: @MainActor RestorableNode, @MainActor NodeRestoration {
+private final class SelfMadeNode: @MainActor RestorableNode, @MainActor RestorationClass {
   let restorationIdentifier: String?
 
   init(_ identifier: String?) {
     restorationIdentifier = identifier
   }
 
-  static func node(
+  static func object(
     at path: RestorationPath, coder: StateDecoder
-  ) throws -> (any RestorableNode)? { SelfMadeNode(path.identifier) }
+  ) throws -> (any StateRestoring)? { SelfMadeNode(path.identifier) }
 }

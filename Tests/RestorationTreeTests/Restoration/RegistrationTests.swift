@@ -201,14 +201,14 @@ final class RegistrationTests: XCTestCase {
 }
 
 @MainActor
-private final class SelfMade: @MainActor RestorableNode, @MainActor NodeRestoration {
+private final class SelfMade: @MainActor RestorableNode, @MainActor RestorationClass {
   let restorationIdentifier: String?
 
   init(_ identifier: String?) { restorationIdentifier = identifier }
 
-  static func node(
+  static func object(
     at path: RestorationPath, coder: StateDecoder
-  ) throws -> (any RestorableNode)? { SelfMade(path.identifier) }
+  ) throws -> (any StateRestoring)? { SelfMade(path.identifier) }
 }
 
 @MainActor
@@ -219,14 +219,14 @@ private class Base: @MainActor RestorableNode {
 }
 
 @MainActor
-private final class Derived: Base, @MainActor NodeRestoration {
-  static func node(
+private final class Derived: Base, @MainActor RestorationClass {
+  static func object(
     at path: RestorationPath, coder: StateDecoder
-  ) throws -> (any RestorableNode)? { Derived(path.identifier) }
+  ) throws -> (any StateRestoring)? { Derived(path.identifier) }
 }
 
 @MainActor
-private final class SelfMadeObject: @MainActor RestorableObject, @MainActor ObjectRestoration {
+private final class SelfMadeObject: @MainActor RestorableObject, @MainActor RestorationClass {
   var value = 0
 
   func encodeRestorableState(with coder: StateEncoder) throws {
@@ -242,12 +242,12 @@ private final class SelfMadeObject: @MainActor RestorableObject, @MainActor Obje
   ) throws -> (any StateRestoring)? { SelfMadeObject() }
 }
 
-private final class Unisolated: RestorableNode, NodeRestoration {
+private final class Unisolated: RestorableNode, RestorationClass {
   let restorationIdentifier: String? = "unisolated"
 
-  static func node(
+  static func object(
     at path: RestorationPath, coder: StateDecoder
-  ) throws -> (any RestorableNode)? { Unisolated() }
+  ) throws -> (any StateRestoring)? { Unisolated() }
 }
 
 private final class UnisolatedView: RestorableView {

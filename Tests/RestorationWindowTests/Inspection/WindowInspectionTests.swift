@@ -48,7 +48,7 @@ final class WindowInspectionTests: XCTestCase {
     XCTAssertEqual(windows.last?.title, "Milk")
     XCTAssertEqual(windows.map { $0.closedAt == nil }, [true, true, true, false])
     XCTAssertEqual(windows.last?.closedAt, launch.launch.now)
-    XCTAssertEqual(windows.map(\.role), Array(repeating: .windowApplication, count: 4))
+    XCTAssertEqual(windows.map(\.role), Array(repeating: "windowApplication", count: 4))
     XCTAssertEqual(
       Set(windows.map(\.element.path.description)),
       Set(scenes.map(\.session.persistentIdentifier)))
@@ -109,7 +109,7 @@ final class WindowInspectionTests: XCTestCase {
     }
     try builder.append(record: 8) { coder in
       coder.encodeContainer(forKey: SceneContent.key) { scene in
-        scene.encode(SceneRole.windowApplication.rawValue, forKey: "role")
+        scene.encode("windowApplication", forKey: "role")
         scene.encodeContainer(forKey: "userInfo") { _ in }
         scene.encode(0, forKey: "turn")
         scene.encode(Date(timeIntervalSinceReferenceDate: .nan), forKey: "closedAt")
@@ -125,7 +125,7 @@ final class WindowInspectionTests: XCTestCase {
     let windows = try windows()
     XCTAssertEqual(windows.map(\.element.path.description), ["none", "text", "empty", "timeless"])
     XCTAssertEqual(windows.map { $0.error == nil }, [true, false, false, true])
-    XCTAssertEqual(windows.map(\.role), [nil, nil, nil, .windowApplication])
+    XCTAssertEqual(windows.map(\.role), [nil, nil, nil, "windowApplication"])
     XCTAssertEqual(windows.map(\.closedAt), [nil, nil, nil, .distantPast])
   }
 }

@@ -130,12 +130,12 @@ final class GivenRootTests: XCTestCase {
 
   func testARootThatNamesItsOwnClassIsMadeByTheClosureOfThat() async throws {
     @MainActor
-    final class Screen: @MainActor RestorableNode, @MainActor NodeRestoration {
+    final class Screen: @MainActor RestorableNode, @MainActor RestorationClass {
       let restorationIdentifier: String? = "screen"
-      var restorationClass: (any NodeRestoration.Type)? { Screen.self }
-      static func node(
+      var restorationClass: (any RestorationClass.Type)? { Screen.self }
+      static func object(
         at path: RestorationPath, coder: StateDecoder
-      ) throws -> (any RestorableNode)? { nil }
+      ) throws -> (any StateRestoring)? { nil }
     }
     var made: [Screen] = []
     func keeper() throws -> StateKeeper {

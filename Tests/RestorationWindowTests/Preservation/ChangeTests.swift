@@ -473,7 +473,7 @@ private final class CallLog: Sendable {
 @MainActor
 private final class NodeAndObject: @MainActor RestorableNode, @MainActor RestorableObject {
   var restorationIdentifier: String? { "both" }
-  var objectRestorationClass: (any ObjectRestoration.Type)? { TestObjectFactory.self }
+  var objectRestorationClass: (any RestorationClass.Type)? { TestObjectFactory.self }
 }
 
 /// A node that belongs to no actor.

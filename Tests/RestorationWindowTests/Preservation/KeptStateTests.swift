@@ -90,7 +90,7 @@ final class SetAsideStateTests: XCTestCase {
     root.value = "typed"
     let kept = try await host.save(scene).kept
     XCTAssertEqual(kept.map(\.path.description), ["root"])
-    await scene.discardKeptState(of: root)
+    await host.keeper.discardKeptState(of: root)
     let none = try await host.save(scene).kept
     XCTAssertEqual(none, [])
   }

@@ -63,7 +63,7 @@ final class ClosedSceneTests: XCTestCase {
       let builder = writer.builder()
       try builder.append(record: element.record * 2) { coder in
         coder.encodeContainer(forKey: SceneContent.key) { scene in
-          scene.encode(SceneRole.windowApplication.rawValue, forKey: "role")
+          scene.encode("windowApplication", forKey: "role")
           scene.encodeContainer(forKey: "userInfo") { _ in }
           scene.encode(0, forKey: "turn")
           scene.encode(Date(timeIntervalSinceReferenceDate: .nan), forKey: "closedAt")

@@ -32,7 +32,7 @@ final class SceneActivityTests: XCTestCase {
     let scene = try await host.open()
     let product = app.activity(5)
     let owner = TestActivityOwner([:], app.calls)
-    product.willSave = owner.willSave
+    product.delegate = owner
     app.delegates[0].activity = product
     let responders = [TestResponder(["a": 1], app.calls), TestResponder(["b": 2], app.calls)]
     for responder in responders { scene.setActivity(product, of: responder) }

@@ -11,19 +11,19 @@ final class SceneFailureTests: XCTestCase {
 
   func testOfTwoConfigurationsOfOneRoleAndNameTheLastCounts() async throws {
     let host = SceneHost(try app.launch.keeper())
-    let panel = SceneRole(rawValue: "panel")
+    let panel = "panel"
     var made: [String] = []
-    func register(_ role: SceneRole, _ name: String?, _ maker: String) {
+    func register(_ role: String, _ name: String?, _ maker: String) {
       host.register(
         SceneConfiguration(role: role, name: name) { [app] in
           made.append(maker)
           return app.makeDelegate()
         })
     }
-    register(.windowApplication, nil, "first")
+    register("windowApplication", nil, "first")
     register(panel, nil, "panel")
-    register(.windowApplication, "other", "other")
-    register(.windowApplication, nil, "last")
+    register("windowApplication", "other", "other")
+    register("windowApplication", nil, "last")
     try await host.launch()
     try await host.open()
     try await host.open(panel)

@@ -32,7 +32,7 @@ final class SceneLockedTests: XCTestCase {
     keys.isLocked = false
     try await host.protectedDataDidBecomeAvailable()
     XCTAssertFalse(host.isLocked)
-    XCTAssertEqual(host.restoreReason, .recover)
+    XCTAssertTrue(host.followsCrash)
     XCTAssertEqual(
       host.openSessions.map(\.persistentIdentifier), [scene.session.persistentIdentifier, stored])
     XCTAssertEqual(host.openSessions[1].stateRestorationActivity?.id, 1)

@@ -51,10 +51,8 @@ final class SceneOrderTests: XCTestCase {
 
   func testAnEqualValueOfAnotherRoleOrConfigurationIsShownInASceneOfItsOwn() async throws {
     let host = SceneHost(try app.launch.keeper())
-    let other = SceneRole(rawValue: "external")
-    for (role, name) in [(.windowApplication, "a"), (.windowApplication, "b"), (other, "a")]
-      as [(SceneRole, String)]
-    {
+    let (window, other) = ("windowApplication", "external")
+    for (role, name) in [(window, "a"), (window, "b"), (other, "a")] {
       host.register(SceneConfiguration(role: role, name: name) { [app] in app.makeDelegate() })
     }
     try await host.launch()
@@ -64,7 +62,7 @@ final class SceneOrderTests: XCTestCase {
       try await host.open(showing: "x", other),
     ]
     XCTAssertEqual(host.openSessions.count, 3)
-    XCTAssertEqual(scenes.map(\.session.role), [.windowApplication, .windowApplication, other])
+    XCTAssertEqual(scenes.map(\.session.role), [window, window, other])
     XCTAssertEqual(scenes.map(\.session.configurationName), ["a", "b", "a"])
     let again = [
       try await host.open(showing: "x", configurationName: "a"),

@@ -17,7 +17,7 @@ final class SceneStartTests: XCTestCase {
     XCTAssertTrue(start.openedScene === host.connectedScenes.first)
     XCTAssertEqual(start.openedScene?.activationState, .foregroundActive)
     XCTAssertEqual(start.restoredScenes.count, 0)
-    XCTAssertEqual(start.problems.map(\.description), [])
+    XCTAssertEqual(start.problems.map(\.reason), [])
     XCTAssertEqual(
       app.calls.events,
       [
@@ -32,7 +32,7 @@ final class SceneStartTests: XCTestCase {
     app.prepare = { $0.roots = [TestNode("root")] }
     let start = try await host.start()
     XCTAssertNil(start.openedScene)
-    XCTAssertEqual(start.problems.map(\.description), [])
+    XCTAssertEqual(start.problems.map(\.reason), [])
     XCTAssertEqual(
       start.restoredScenes.map(\.session.persistentIdentifier), Array(stored.reversed()))
     XCTAssertEqual(host.connectedScenes.count, 3)
@@ -45,17 +45,17 @@ final class SceneStartTests: XCTestCase {
   func testItsConfigurationsAndActivityTypesComeToThoseThatAreThere() async throws {
     let host = SceneHost(try app.launch.keeper())
     host.declaredActivityTypes = ["product"]
-    let panel = SceneRole(rawValue: "panel")
+    let panel = "panel"
     var made: [String] = []
-    func configuration(_ role: SceneRole, _ maker: String) -> SceneConfiguration {
+    func configuration(_ role: String, _ maker: String) -> SceneConfiguration {
       SceneConfiguration(role: role) { [app] in
         made.append(maker)
         return app.makeDelegate()
       }
     }
-    host.register(configuration(.windowApplication, "replaced"))
+    host.register(configuration("windowApplication", "replaced"))
     host.register(configuration(panel, "panel"))
-    try await host.start(configuration(.windowApplication, "window"), declaring: ["order"])
+    try await host.start(configuration("windowApplication", "window"), declaring: ["order"])
     try await host.open(panel)
     XCTAssertEqual(made, ["window", "panel"])
     XCTAssertEqual(host.declaredActivityTypes, ["product", "order"])
@@ -67,7 +67,7 @@ final class SceneStartTests: XCTestCase {
     app.hostDelegate.skipped = Set(stored)
     let start = try await host.start()
     let opened = try XCTUnwrap(start.openedScene)
-    XCTAssertEqual(start.problems.map(\.description), [])
+    XCTAssertEqual(start.problems.map(\.reason), [])
     XCTAssertEqual(
       host.openSessions.map(\.persistentIdentifier),
       [opened.session.persistentIdentifier] + stored.reversed())

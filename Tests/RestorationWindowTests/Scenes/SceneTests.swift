@@ -14,7 +14,7 @@ final class SceneTests: XCTestCase {
     let scene = try await host.open()
     let product = app.activity(1)
     let owner = TestActivityOwner(["owner": 1], app.calls)
-    product.willSave = owner.willSave
+    product.delegate = owner
     app.delegates[0].activity = product
     app.delegates[0].roots = [TestNode("root", trace: app.calls)]
     let responders = [TestResponder(["a": 1], app.calls), TestResponder(["b": 2], app.calls)]
@@ -26,7 +26,7 @@ final class SceneTests: XCTestCase {
       app.calls.events,
       [
         "sceneWillResignActive 1", "sceneDidEnterBackground 1", "stateRestorationActivity 1",
-        #"willSave, Product 1 ["id"]"#, "updateUserActivityState, Product 1 []",
+        #"userActivityWillSave, Product 1 ["id"]"#, "updateUserActivityState, Product 1 []",
         #"updateUserActivityState, Product 1 ["a"]"#, #"didUpdate 1, Product 1 ["a", "b"]"#,
         "restorationRoots 1", "encode root",
       ])
@@ -45,7 +45,7 @@ final class SceneTests: XCTestCase {
     let scene = try await first.open()
     let product = app.activity(1)
     let (owner, responder) = (TestActivityOwner([:], app.calls), TestResponder([:], app.calls))
-    product.willSave = owner.willSave
+    product.delegate = owner
     scene.setActivity(product, of: responder)
     app.delegates[0].activity = product
     try await first.connect(scene.session, activity: product)
@@ -53,7 +53,7 @@ final class SceneTests: XCTestCase {
     withExtendedLifetime((owner, responder)) {}
     let leaving = [
       "sceneWillResignActive", "sceneDidEnterBackground", "stateRestorationActivity",
-      "willSave", "updateUserActivityState", "didUpdate", "restorationRoots",
+      "userActivityWillSave", "updateUserActivityState", "didUpdate", "restorationRoots",
       "sceneDidDisconnect",
     ]
     XCTAssertEqual(
@@ -291,7 +291,7 @@ final class SceneTests: XCTestCase {
 
   func testAConfigurationOfAnotherRoleIsRefused() async throws {
     let host = try await app.host()
-    app.hostDelegate.configuration = SceneConfiguration(role: SceneRole(rawValue: "external")) {
+    app.hostDelegate.configuration = SceneConfiguration(role: "external") {
       TestSceneDelegate()
     }
     let error = await restorationError { try await host.open() }
@@ -393,35 +393,33 @@ final class SceneTests: XCTestCase {
     }
   }
 
-  func testTheHostSaysWhyItsScenesComeBack() async throws {
+  func testTheHostSaysWhetherItFollowsACrash() async throws {
     let first = try await app.host()
-    XCTAssertEqual(first.restoreReason, .pristine)
+    XCTAssertFalse(first.followsCrash, "there was no run")
     let scene = try await first.open()
     app.delegates[0].activity = app.activity(1)
     try await first.background(scene)
     let crashed = try await app.host()
-    XCTAssertEqual(crashed.restoreReason, .recover)
+    XCTAssertTrue(crashed.followsCrash)
     try await crashed.connect(crashed.openSessions[0])
-    XCTAssertEqual(app.delegates[1].connected[0].options.restoreReason, .recover)
+    XCTAssertEqual(
+      app.delegates.map { $0.connected[0].options.followsCrash }, [false, true])
     try await crashed.terminate()
     let clean = try await app.host()
-    XCTAssertEqual(clean.restoreReason, .launch)
-    let session = SceneHost(try app.launch.keeper())
-    try await session.launch(asSession: true)
-    XCTAssertEqual(session.restoreReason, .session)
-    XCTAssertEqual(session.openSessions.count, 1)
+    XCTAssertFalse(clean.followsCrash)
+    XCTAssertEqual(clean.openSessions.count, 1)
   }
 
   func testAnAppThatHasEndedWithItsRestorationIsLaunchedAndNotRecovered() async throws {
     let (directory, keys) = (MemoryStateDirectory(), MemoryKeyProvider())
-    var reasons: [RestoreReason] = []
+    var followCrashes: [Bool] = []
     for _ in 1...2 {
       try await RestorationSession.launch(in: directory, keys) {
         let host = SceneHost(try await Restoration.begin("org.example.notes", signals: []))
         try await host.start(SceneConfiguration { BareDelegate() })
-        reasons.append(host.restoreReason)
+        followCrashes.append(host.followsCrash)
       }
     }
-    XCTAssertEqual(reasons, [.pristine, .launch])
+    XCTAssertEqual(followCrashes, [false, false])
   }
 }

@@ -262,7 +262,7 @@ final class SceneWindowTests: XCTestCase {
     DraftModel(scene).draft = "last words"
     try await first.terminate()
     let second = try await app.host()
-    XCTAssertEqual(second.restoreReason, .launch)
+    XCTAssertFalse(second.followsCrash)
     await second.restoreScenes()
     XCTAssertEqual(DraftModel(second.connectedScenes[0]).draft, "last words")
   }

@@ -95,7 +95,7 @@ package final class WindowNode: @MainActor RestorableNode {
 
 /// The words that are being edited, which nobody has saved yet.
 @MainActor
-final class EditorNode: @MainActor StatefulNode, @MainActor RestorablePresenter {
+final class EditorNode: @MainActor StatefulNode {
   let restorationIdentifier: String? = "editor"
   let restorationViews: [any RestorableView]
   private let window: CatalogWindow

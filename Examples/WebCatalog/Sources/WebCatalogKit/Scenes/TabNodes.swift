@@ -6,7 +6,7 @@ import RestorationKit
 /// What the user sees in one browser tab.
 ///
 /// The nodes belong to no actor of their own: each tab has an actor, and its nodes live there.
-final class TabWindow: StatefulNode, RestorablePresenter {
+final class TabWindow: StatefulNode {
   struct State: Codable, Hashable, Sendable {
     var begun = Date()
     /// Counts the changes, so that a page knows whether it shows the last one.

@@ -2,7 +2,7 @@ import Foundation
 import RestorationKit
 
 @MainActor
-final class EditorScreen: @MainActor RestorableScreen, @MainActor RestorablePresenter {
+final class EditorScreen: @MainActor RestorableScreen {
   @Restored var text = ""
   var find: FindScreen? { didSet { invalidateRestorableState() } }
 

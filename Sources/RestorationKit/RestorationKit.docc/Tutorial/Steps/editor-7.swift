@@ -7,7 +7,7 @@ enum Editor {
 }
 
 @MainActor
-final class EditorScreen: @MainActor RestorableScreen, @MainActor RestorablePresenter {
+final class EditorScreen: @MainActor RestorableScreen {
   @Restored var text = ""
   var find: FindScreen? { didSet { invalidateRestorableState() } }
 

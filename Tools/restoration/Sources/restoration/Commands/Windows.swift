@@ -49,7 +49,7 @@ extension StoredState.Window {
 
   fileprivate func columns(_ output: Output) -> [String] {
     [
-      output.style.strong((title ?? "").escaped), standing, (role?.rawValue ?? "").escaped,
+      output.style.strong((title ?? "").escaped), standing, (role ?? "").escaped,
       (configurationName ?? "").escaped, closedAt?.text ?? "", "\(byteCount)",
       element.path.description.escaped, error.map { output.style.bad($0.phrase) } ?? "",
     ]
@@ -59,7 +59,7 @@ extension StoredState.Window {
     try json.object {
       try json.field("title", title)
       try json.field("standing", standing)
-      try json.field("role", role?.rawValue)
+      try json.field("role", role)
       try json.field("configuration", configurationName)
       try json.field("closedAt", closedAt)
       try json.field("bytes", byteCount)
