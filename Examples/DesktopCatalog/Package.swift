@@ -67,6 +67,7 @@ let package = Package(
       name: "DesktopCatalogTests",
       dependencies: [
         "DesktopTestSupport", "desktop-catalog",
+        .product(name: "ArchiveCodec", package: "RestorationKit"),
         .product(name: "CatalogModel", package: "ProductCatalog"),
         .product(name: "RestorationKit", package: "RestorationKit"),
       ],

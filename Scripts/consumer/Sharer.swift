@@ -1,7 +1,6 @@
 // A program with RestorationSharing and RestorationSharingTesting: a save that is sent, and one that another
 // machine refuses.
 
-import ArchiveCodec
 import RestorationKit
 import RestorationSharing
 import RestorationSharingTesting
@@ -18,7 +17,7 @@ func keeper(_ store: any RemoteStateStore, _ keys: any KeyProvider) throws -> St
 }
 
 let store = FaultyRemoteStateStore(MemoryRemoteStateStore())
-let keys = try ArchiveKey()
+let keys: any KeyProvider = try .ephemeral()
 let screen = Screen()
 let (here, there) = (try keeper(store, keys), try keeper(store, keys))
 _ = try await here.restore(into: [screen])

@@ -402,14 +402,14 @@ extension StateKeeper {
 
 /// What a keeper stores, keeps, and leaves out.
 public struct StatePolicy: Sendable {
-  /// How long what a restore could not bring back or read stays stored, in seconds; nil for ever.
+  /// How long saves keep what a restore could not bring back or read, in seconds; nil for ever.
   ///
   /// The age is counted from the first save that kept it, by the clock of the keeper. A clock that is
   /// set back, or was not set yet, drops nothing. The report of the save that drops an element names it
   /// with its age and size.
   public var keptAge: TimeInterval? = 365 * 24 * 3600
 
-  /// How many bytes of that may be stored; nil for any number.
+  /// How many bytes saves keep of what a restore could not bring back or read; nil for any number.
   ///
   /// An element counts with all that is kept below it, a state that could not be read by itself. The
   /// oldest goes first.
@@ -419,7 +419,7 @@ public struct StatePolicy: Sendable {
   /// a shorter archive has replaced, three of other versions of the app, and no session.
   public var historyCounts = Self.usualCounts
 
-  /// How many bytes all these may have together; each counts whole, also where it takes no space.
+  /// How many bytes all states of ``historyCounts`` may have together; each counts whole, also where it takes no space.
   public var historyByteCount = 1 << 28
 
   /// The age in seconds under which all other older states stay; the oldest and the two newest of them stay

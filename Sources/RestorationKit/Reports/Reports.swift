@@ -4,11 +4,8 @@ internal import Synchronization
 
 /// What a save did, with a line for every node.
 public struct PreservationReport: Hashable, Sendable {
-  /// What became of the save as a whole.
-  public typealias Outcome = ReportOutcome
-
   /// The outcome of the save as a whole.
-  public internal(set) var outcome: Outcome
+  public internal(set) var outcome: ReportOutcome
 
   /// The application if the report has a note on it, then the nodes in the order of the walk.
   ///
@@ -78,7 +75,7 @@ public struct PreservationReport: Hashable, Sendable {
   /// Whether all that the app has is stored, if the outcome is `saved`.
   var isComplete = true
 
-  init(_ outcome: Outcome, _ others: [OtherInstance] = []) {
+  init(_ outcome: ReportOutcome, _ others: [OtherInstance] = []) {
     (self.outcome, self.others) = (outcome, others)
   }
 
@@ -113,9 +110,6 @@ extension PreservationReport: CustomStringConvertible {
 
 /// What a restore did, with a line for every node of the archive.
 public struct RestorationReport: Hashable, Sendable {
-  /// What became of the restore as a whole.
-  public typealias Outcome = ReportOutcome
-
   /// The step of the lookup that provided a node.
   public enum Step: String, Hashable, Sendable, CustomStringConvertible {
     /// The restoration class that the node's record names.
@@ -135,7 +129,7 @@ public struct RestorationReport: Hashable, Sendable {
   }
 
   /// The outcome of the restore as a whole.
-  public internal(set) var outcome: Outcome
+  public internal(set) var outcome: ReportOutcome
 
   /// The application if there is something to say of it, then the nodes, parents before children.
   ///
@@ -180,7 +174,7 @@ public struct RestorationReport: Hashable, Sendable {
   /// How long the caller waited while nodes were made and decoded.
   public internal(set) var walkDuration: Duration = .zero
 
-  init(_ outcome: Outcome, _ others: [OtherInstance] = []) {
+  init(_ outcome: ReportOutcome, _ others: [OtherInstance] = []) {
     (self.outcome, self.others) = (outcome, others)
   }
 

@@ -41,7 +41,7 @@ final class RestorationRun {
   ///
   /// With `isLate`, the node of the first element came late; with `isBack`, it has been back before, and keeps
   /// what it contains.
-  func run(isLate: Bool = false, isBack: Bool = false) -> RestorationReport.Outcome {
+  func run(isLate: Bool = false, isBack: Bool = false) -> ReportOutcome {
     let application = isLate ? nil : delegate
     if let application {
       let isMeant = use(Document.tree) {

@@ -21,7 +21,7 @@ public final class SceneHost {
   /// Set it before the launch, which lets go what is more or too old.
   public var closedSceneCount = 0
 
-  /// How long after they were closed, in seconds; by default a day.
+  /// How long a window can be opened again after it was closed, in seconds; by default a day.
   ///
   /// A window that was closed in the future, by a clock that was set back, stays.
   public var closedSceneAge: TimeInterval = 24 * 3600

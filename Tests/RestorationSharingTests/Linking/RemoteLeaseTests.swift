@@ -375,7 +375,7 @@ final class RemoteLeaseTests: XCTestCase {
       device.lease = RemoteLease(owner: "server \(number)")
       return try device.launch()
     }
-    var tasks: [Task<RestorationReport.Outcome, any Error>] = []
+    var tasks: [Task<ReportOutcome, any Error>] = []
     for keeper in keepers {
       tasks.append(Task { try await keeper.restore().outcome })
     }

@@ -17,7 +17,7 @@ final class SavingTests: XCTestCase {
         return try await keeper.save([node]).outcome
       }
     }
-    var outcomes: [PreservationReport.Outcome] = []
+    var outcomes: [ReportOutcome] = []
     for save in saves { outcomes.append(try await save.value) }
     XCTAssertTrue(outcomes.allSatisfy { $0 == .saved })
     let restored = TestNode("a")

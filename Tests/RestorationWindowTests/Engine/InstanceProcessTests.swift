@@ -49,7 +49,7 @@ final class InstanceProcessTests: XCTestCase {
     }
   }
 
-  private func describe(_ outcome: RestorationReport.Outcome) -> String {
+  private func describe(_ outcome: ReportOutcome) -> String {
     switch outcome {
     case .inUse(let process): "in use by \(process ?? "nil"):"
     case .crashed: "crashed"

@@ -30,7 +30,7 @@ final class MaximumAgeTests: XCTestCase {
 
   private func restored(
     _ keeper: StateKeeper
-  ) async throws -> (outcome: RestorationReport.Outcome, value: String?) {
+  ) async throws -> (outcome: ReportOutcome, value: String?) {
     let node = TestNode("a")
     let report = try await keeper.restore(into: [node])
     return (report.outcome, node.value)

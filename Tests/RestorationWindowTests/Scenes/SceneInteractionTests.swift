@@ -20,7 +20,7 @@ final class SceneInteractionTests: XCTestCase {
   }
 
   private final class Delegate: @MainActor SceneDelegate {
-    private(set) var outcomes: [RestorationReport.Outcome?] = []
+    private(set) var outcomes: [ReportOutcome?] = []
 
     func scene(_ scene: RestorableScene, restoreInteractionStateWith userActivity: UserActivity) {
       outcomes.append(scene.restoration?.outcome)
