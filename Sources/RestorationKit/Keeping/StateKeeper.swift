@@ -237,7 +237,7 @@ extension StateKeeper {
   }
 
   /// What the calls so far have found out.
-  struct Findings {
+  struct Findings: ~Copyable {
     var hasTriedToRestore = false
     /// What became of the last restore; nil before the first one.
     var lastRestore: Result<ReportOutcome, RestorationError>?

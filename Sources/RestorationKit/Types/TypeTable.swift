@@ -223,13 +223,13 @@ final class ObjectTable {
 
   let types: TypeTable
   /// The names under which nodes were restored, which saves use where a node names none itself.
-  private var restoredNames = WeakTable<(identifier: String, restorationClass: String?)>()
-  /// The identifiers that objects were registered under.
-  private var registeredNames = WeakTable<String>()
+  private var restoredNames: WeakTable<(identifier: String, restorationClass: String?)>?
+  /// The identifiers that objects were registered under; nil if none was.
+  private var registeredNames: WeakTable<String>?
   /// The objects that were registered under each identifier, in that order, for as long as they live.
   private var registered: [String: [Registered]] = [:]
   /// Whether an object may be saved under names that it was restored under.
-  var hasRestoredNames: Bool { !restoredNames.isEmpty }
+  var hasRestoredNames: Bool { restoredNames != nil }
   /// Counts the registered objects.
   private(set) var changeCount = 0
   /// The forms of the document, and those that a save meets first.
@@ -246,7 +246,7 @@ final class ObjectTable {
   /// The identifier to save the node under; nil leaves it out.
   func identifier(of node: any RestorableNode) -> String? {
     let own = node.restorationName
-    if let restored = restoredNames[node], isReplaceable(own, of: node) {
+    if let restored = restoredNames?[node], isReplaceable(own, of: node) {
       return restored.identifier
     }
     return own?.isEmpty == true ? nil : own
@@ -270,7 +270,8 @@ final class ObjectTable {
       && (restorationClass == nil
         || self.restorationClass(of: object, info, naming: node?.restorationClass) != nil)
     if saysAll, !hasRestoredNames { return }
-    restoredNames[object] = saysAll ? nil : (identifier, restorationClass)
+    if restoredNames == nil { restoredNames = WeakTable() }
+    restoredNames?[object] = saysAll ? nil : (identifier, restorationClass)
     age += 1
   }
 
@@ -282,12 +283,12 @@ final class ObjectTable {
     // Most nodes are made by their own class.
     if let type { return type == info.type ? info.name : types.name(of: type) }
     if let own = info.registration, own.isNamedBySaves { return own.name }
-    return restoredNames[object]?.restorationClass
+    return restoredNames?[object]?.restorationClass
   }
 
   // MARK: Registered objects
 
-  func registeredName(of object: AnyObject) -> String? { registeredNames[object] }
+  func registeredName(of object: AnyObject) -> String? { registeredNames?[object] }
 
   /// Registers an object; it keeps the last identifier that it was given.
   func register(_ object: any RestorableObject, identifier: String) {
@@ -296,7 +297,8 @@ final class ObjectTable {
     guard old != identifier else { return }
     changeCount += 1
     if let old { registered[old]?.removeAll { $0.object === object } }
-    registeredNames[object] = identifier
+    if registeredNames == nil { registeredNames = WeakTable() }
+    registeredNames?[object] = identifier
     var equal = registered.removeValue(forKey: identifier) ?? []
     // Entries of objects that are gone are dropped when the array would grow.
     if equal.count == equal.capacity { equal.removeAll { $0.object == nil } }
@@ -427,34 +429,5 @@ extension UInt64 {
   init(identifierOf object: ObjectIdentifier) {
     // Each object has more bytes than these.
     self = UInt64(UInt(bitPattern: object)) >> 4
-  }
-}
-
-/// Values for objects, for as long as the objects live.
-struct WeakTable<Value> {
-  private struct Entry {
-    weak var object: AnyObject?
-    var value: Value
-  }
-
-  private var entries: [ObjectIdentifier: Entry] = [:]
-  private var countToSweep = 16
-
-  var isEmpty: Bool { entries.isEmpty }
-
-  subscript(object: AnyObject) -> Value? {
-    get {
-      // Most tables have none (benchmark: restore nodes).
-      guard !entries.isEmpty, let entry = entries[ObjectIdentifier(object)],
-        entry.object === object
-      else { return nil }
-      return entry.value
-    }
-    set {
-      entries[ObjectIdentifier(object)] = newValue.map { Entry(object: object, value: $0) }
-      guard entries.count >= countToSweep else { return }
-      entries = entries.filter { $0.value.object != nil }
-      countToSweep = max(16, entries.count * 2)
-    }
   }
 }
