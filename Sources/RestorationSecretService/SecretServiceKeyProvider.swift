@@ -138,7 +138,7 @@ public struct SecretServiceKeyProvider: KeyProvider {
 
   private func newKey() throws(ArchiveError) -> ArchiveKey {
     switch try place() {
-    case .file(let file): return try file.file.loadOrCreate()
+    case .file(let file): return try file.loadOrCreate()
     case .keyring(let keyring):
       let key = try keyring.makeKey(of: application, unlocking: unlocking)
       // After the key: a note without one would keep a launch without a service from

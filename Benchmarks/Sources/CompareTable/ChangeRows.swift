@@ -50,7 +50,7 @@ enum ChangeRows {
     let plain = try PlainFile(
       path: temporary.path("plain-1"), byteCount: try storage.byteCount,
       commitByteCount: cost.byteCount)
-    var contestants: [Contest.Contestant] = [
+    let contestants: [Contest.Contestant] = [
       .init {
         catalog.change(1)
         try await catalog.save()
@@ -59,7 +59,7 @@ enum ChangeRows {
     ]
     let contest = try await Contest(contestants)
     let (byteCount, callCount) = (Double(cost.byteCount), Double(cost.synchronizeCount))
-    var rows = [
+    let rows = [
       contest.row(
         "\(what), \(plainFile)", unit: "µs", by: \.processor, against: 1, goal: .atMost(1.5),
         &noise),

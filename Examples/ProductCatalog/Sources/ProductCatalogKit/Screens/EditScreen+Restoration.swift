@@ -3,7 +3,7 @@ import Foundation
 import RestorationDrafts
 import RestorationKit
 
-extension EditScreen: @MainActor RestorableNode, @MainActor StatefulNode {
+extension EditScreen: @MainActor StatefulNode {
   package struct State: Codable {
     var product: UUID
     var title: EditField.State

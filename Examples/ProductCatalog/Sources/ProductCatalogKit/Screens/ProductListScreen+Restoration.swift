@@ -5,7 +5,7 @@ package import RestorationKit
 /// The rows stand for products, which come and go between two launches; so what is selected and
 /// where the list was is told by the identifiers of the products.
 extension ProductListScreen:
-  @MainActor RestorableNode, @MainActor StatefulNode, @MainActor RestorableList
+  @MainActor StatefulNode, @MainActor RestorableList
 {
   package struct State: Codable {
     var query: String
