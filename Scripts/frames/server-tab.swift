@@ -8,7 +8,7 @@ final class TabWindow: RestorableScreen {
 }
 
 struct NotStored: Error {
-  init(_ outcome: PreservationReport.Outcome) {}
+  init(_ outcome: ReportOutcome) {}
 }
 
 struct TabIsGone: Error {}

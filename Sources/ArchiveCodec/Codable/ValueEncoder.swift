@@ -140,8 +140,8 @@ extension ValueEncoder {
   func writeEntry<Value>(
     _ value: Value, under key: some CodingKey, isInline: Bool = false, _ write: () throws -> Void
   ) throws {
-    if !containers.isEmpty { containers[ByteName(key.stringValue)] = nil }
     try attempt(value, as: .map, "as a keyed container", at: { key }) {
+      if !containers.isEmpty { containers[ByteName(key.stringValue)] = nil }
       var map = map
       if isInline {
         try map.writeKey(inline: key.stringValue, to: writer)

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Synchronization
 
 extension Archive {
-  /// Checks every byte and every record, on all cores.
+  /// Checks every record, on all cores.
   ///
   /// The order is that of ``readAll()``. The call blocks its thread, so it belongs to
   /// an executor that may wait.
@@ -54,18 +54,20 @@ extension Archive {
     guard position <= content.footer.symbols.lowerBound else { return nil }
     var rest = FrameWalk(content, behindRecordsFrom: position)
     guard try rest.next() == nil else { return nil }
-    let found = Mutex<[VerifiedRecords?]>(Array(repeating: nil, count: parts.count))
+    let found = Mutex(
+      (parts: [VerifiedRecords?](repeating: nil, count: parts.count), isWhole: true))
     let places = parts
     @Sendable func check(_ number: Int) {
+      guard found.withLock(\.isWhole) else { return }
       let part = try? verified(entries[places[number]])
-      found.withLock { $0[number] = part }
+      found.withLock { ($0.parts[number], $0.isWhole) = (part, $0.isWhole && part != nil) }
     }
     if workerCount > 1, parts.count > 1 {
       DispatchQueue.concurrentPerform(iterations: parts.count, execute: check)
     } else {
       for number in parts.indices { check(number) }
     }
-    let all = found.withLock { $0 }.compactMap(\.self)
+    let all = found.withLock(\.parts).compactMap(\.self)
     return all.count == parts.count ? all : nil
   }
 

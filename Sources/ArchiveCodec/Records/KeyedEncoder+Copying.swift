@@ -10,7 +10,7 @@ extension KeyedEncoder {
   ///   - decoder: The other record, or a container of it; of any archive.
   ///   - newKey: The key to write, the same if nil.
   ///   - reference: Takes the identifier that a reference names; returns the
-  ///     one to write, or nil to leave the reference out.
+  ///     one to write, or nil to leave the reference out. It may be asked again, and answers alike.
   /// - Throws: ``ArchiveError`` with `limitExceeded` if the value is too large for this
   ///   archive. Then nothing of the value remains.
   /// - Complexity: O(*n*) in the size of the value; no recursion.

@@ -28,7 +28,7 @@ public final class MemoryStorage: ArchiveStorage {
 
   fileprivate var stored: StoredBytes? { contents.withLock { $0.stored } }
 
-  /// Opens the bytes as they are now.
+  /// Opens the stored bytes; what is cut off them later is gone for the reader, too.
   public func open() throws(ArchiveError) -> (any ArchiveFile)? {
     try openForAppending()
   }

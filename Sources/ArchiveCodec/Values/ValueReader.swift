@@ -1,5 +1,3 @@
-internal import RestorationFoundation
-
 /// One stored value, in the bytes of its record; handed to ``ArchiveValue``
 /// conformances.
 ///

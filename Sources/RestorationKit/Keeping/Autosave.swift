@@ -127,8 +127,8 @@ extension StateKeeper {
   ///     autosave ends, so let it hold nothing that holds the keeper.
   ///   - told: Called for each save that stored something, and once for a problem,
   ///     however often the problem comes in a row: with the error, or with a report whose
-  ///     outcome is not `saved`. What has changed is left until the next change then. The
-  ///     closure is kept as long as `roots`.
+  ///     outcome is not `saved`, whose changes are left until the next change. Nothing is told before
+  ///     the keeper has restored, since nothing is saved then. The closure is kept as long as `roots`.
   /// - Returns: The autosave, to flush or to stop it.
   @discardableResult
   public func autosave(

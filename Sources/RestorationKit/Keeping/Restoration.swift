@@ -76,9 +76,8 @@ public enum Restoration {
   ///   - version: The version of the app, as `1.4`. Another version tries again what crashed,
   ///     and the last state of the version before is kept.
   ///   - signals: The signals that end the app and before which it is saved: SIGTERM, SIGINT and SIGHUP
-  ///     if nil, or some of them; an empty set leaves all signals alone. In the midst of the restore
-  ///     they are no crash. See
-  ///     ``Autosave/flushOnSignals(_:within:)``.
+  ///     if nil, or some of them; all others are left alone. In the midst of the restore
+  ///     they are no crash. See ``Autosave/flushOnSignals(_:within:)``.
   ///   - roots: Gives the roots of the trees, such as the windows of the app; asked in
   ///     the restore and in each save.
   ///   - prepare: Registers classes with the keeper, and sets its properties, before

@@ -228,8 +228,8 @@ extension ReportNote: CustomStringConvertible {
       "The root that was passed in for it was not used: it keeps its defaults, and a save of it"
         + " stores those. Return that root where this one is made, or pass none."
     case .notContained:
-      "The node above it does not contain it. Take it from coder.restoredChildren or"
-        + " restoredPresented: the next save leaves it out, unless it is kept."
+      "The node above it does not contain it. Take it from coder.restoredChildren or in"
+        + " restorePresented(_:): the next save leaves it out, unless it is kept."
     case .unreadKeys(let keys):
       "Nobody read what is stored under \(keys.quoted). Compare how the key and the hook are"
         + " spelled."

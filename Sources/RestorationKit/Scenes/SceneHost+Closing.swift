@@ -4,12 +4,12 @@ internal import RestorationFoundation
 extension SceneHost {
   /// Closes a window.
   ///
-  /// With a ``closedSceneCount`` the window is saved, and can be opened again; without one no file has anything
+  /// With a ``closedSceneCount`` above 0 the window is saved, and can be opened again; with 0 no file has anything
   /// of the window any more.
   ///
   /// - Parameter scene: A scene that is connected.
   /// - Throws: ``RestorationError`` if the window cannot be saved: it is closed all the same, and can be opened
-  ///   again as it is stored. Without a bound as ``discard(_:)-([SceneSession])``.
+  ///   again as it is stored. Without a count as ``discard(_:)-([SceneSession])``.
   public func close(_ scene: RestorableScene) async throws(RestorationError) {
     try await scene.session.turns.run { () async throws(RestorationError) in
       try await closeNow(scene)
@@ -19,7 +19,7 @@ extension SceneHost {
   private func closeNow(_ scene: RestorableScene) async throws(RestorationError) {
     guard scene.session.scene === scene else { throw .sceneIsNotConnected }
     guard closedSceneCount > 0, scene.session.isRestorable else {
-      return try await discard([scene.session])
+      return try await discard([scene.session] + overBound)
     }
     scene.session.node.content.closedAt = keeper.settings.now()
     let saved = await Result { () async throws(RestorationError) in try await saveLast(scene) }

@@ -112,8 +112,8 @@ public final class SceneHost {
     }
     // Those that were opened while the key was locked stay at the front.
     for scene in connectedScenes.reversed() { moveToFront(scene.session) }
-    let isFirst = openSessions.isEmpty && report.map { $0.outcome == .noArchive } ?? true
-    followsCrash = !isFirst && !keeper.known.followsEnd
+    let found = try? keeper.findings.lastRestore?.get()
+    followsCrash = ![nil, .noArchive].contains(found) && !keeper.known.followsEnd
     return report
   }
 

@@ -404,8 +404,8 @@ final class LookupTests: XCTestCase {
     XCTAssertEqual(
       forgetful.problems.first?.reason,
       "restored, made by what is registered for it. The node above it does not contain it. Take it"
-        + " from coder.restoredChildren or restoredPresented: the next save leaves it out, unless it"
-        + " is kept.")
+        + " from coder.restoredChildren or in restorePresented(_:): the next save leaves it out,"
+        + " unless it is kept.")
     let root = TestNode("root")
     root.onDecode = { coder in
       root.restorationChildren = coder.restoredChildren

@@ -129,6 +129,17 @@ final class ClosedSceneTests: XCTestCase {
     XCTAssertEqual(try identifiers.map(isStored), [false, true, true])
   }
 
+  func testAHostThatAllowsNoneAnyMoreDiscardsThoseThatWereClosedWithTheNextOne() async throws {
+    let host = try await host()
+    let scenes = [try await open(1, in: host), try await open(2, in: host)]
+    try await host.close(scenes[0])
+    host.closedSceneCount = 0
+    try await host.close(scenes[1])
+    XCTAssertEqual(host.closedSessions, [])
+    XCTAssertEqual(
+      try scenes.map { try isStored($0.session.persistentIdentifier) }, [false, false])
+  }
+
   func testWhatIsClosedForTooLongOrWithoutABoundGoesAtLaunch() async throws {
     for (count, age, seconds, stays) in [
       (10, 60, 60, true), (10, 60, 61, false), (10, 60, -1000, true), (0, 60, 0, false),

@@ -410,6 +410,24 @@ final class SceneTests: XCTestCase {
     XCTAssertEqual(clean.openSessions.count, 1)
   }
 
+  func testAHostWithoutWindowsFollowsACrashIfItsKeeperHasRestoredBefore() async throws {
+    let (directory, keys) = (MemoryStateDirectory(), MemoryKeyProvider())
+    var followsCrash: [Bool] = []
+    for ends in [false, true, true] {
+      let keeper = try StateKeeper(
+        application: "org.example.notes", directory: directory, keys: keys)
+      let root = TestNode("root")
+      try await keeper.restore(into: [root])
+      let host = SceneHost(keeper)
+      try await host.launch()
+      followsCrash.append(host.followsCrash)
+      try await keeper.save([root])
+      if ends { try await host.terminate() }
+      await keeper.close()
+    }
+    XCTAssertEqual(followsCrash, [false, true, false])
+  }
+
   func testAnAppThatHasEndedWithItsRestorationIsLaunchedAndNotRecovered() async throws {
     let (directory, keys) = (MemoryStateDirectory(), MemoryKeyProvider())
     var followCrashes: [Bool] = []
