@@ -265,11 +265,13 @@ package final class StoredPaths {
   }
 
   private func path(of slot: Int32) -> RestorationPath {
-    let left = sequence(first: slot) { [elements] in elements[Int($0)].place.parent }
-      .prefix { [elements, namesWindows] slot in
-        slot > Document.tree && known[slot] == nil
-          && (namesWindows || elements[Int(slot)].place.role != .scene)
-      }
+    var (left, above): ([Int32], Int32) = ([], slot)
+    while above > Document.tree, known[above] == nil,
+      namesWindows || elements[Int(above)].place.role != .scene
+    {
+      left.append(above)
+      above = elements[Int(above)].place.parent
+    }
     for slot in left.reversed() { known[slot] = self[slot] }
     return known[slot] ?? RestorationPath()
   }

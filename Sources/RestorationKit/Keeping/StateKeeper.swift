@@ -197,7 +197,7 @@ extension StateKeeper {
 extension StateKeeper: Sendable {}
 
 /// What a keeper was made with, and what its app may change.
-struct KeeperSettings {
+struct KeeperSettings: ~Copyable {
   let source: StateFile.Source
   let now: () -> Date
   var policy = StatePolicy()
