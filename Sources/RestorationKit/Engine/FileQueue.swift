@@ -43,8 +43,8 @@ actor FileQueue {
     /// The instances that have the names before it.
     var others: [OtherInstance] = []
     var written = Written()
-    /// Whether the launch before has said that it ends.
-    var followsEnd = false
+    /// Whether a launch before has left a state, and has not said that it ends.
+    var followsCrash = false
   }
 
   /// A change that was written, or that could not be.
@@ -69,7 +69,7 @@ actor FileQueue {
     let known = Known(
       writer: file.writing?.writer, numbering: file.numbering, stateName: file.claimed?.name,
       others: file.claimed?.others ?? [], written: written,
-      followsEnd: file.claimed?.followsEnd ?? false)
+      followsCrash: file.claimed?.followsCrash ?? false)
     return (result, known)
   }
 

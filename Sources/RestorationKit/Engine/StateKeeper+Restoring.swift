@@ -117,10 +117,11 @@ extension StateKeeper {
   /// Goes on with the document that a run has left.
   func end(
     _ run: RestorationRun, with document: Document, since start: ContinuousClock.Instant,
-    in report: inout RestorationReport
+    isLate: Bool = false, in report: inout RestorationReport
   ) {
-    // What is kept may refer to any object, or lie below any; the next save asks them.
-    if document.findsAllByObject {
+    // What is kept may refer to any object, or lie below any, and what comes late may move before its first save;
+    // the next one asks them.
+    if document.findsAllByObject || isLate {
       for slot in run.order where run.elements.isKnown(slot) {
         guard let object = run.elements[slot].object else { continue }
         KnownObjects.shared.note(object, at: slot, of: owner, hasChanged: true)

@@ -231,8 +231,8 @@ package final class Claim {
   private let directory: any StateDirectory
   /// Keeps all others out; an error where the state can only be read, since nothing can be locked.
   let lock: Result<any ArchiveLock, ArchiveError>
-  /// Whether the launch before has said that it ends.
-  var followsEnd = false
+  /// Whether a launch before has left a state, and has not said that it ends.
+  var followsCrash = false
   /// The record of launches.
   let launch: Result<any LaunchPlace, ArchiveError>
 
@@ -347,8 +347,8 @@ extension StateFile {
       // The restore before was one of this launch, which goes on.
       found.record?.crashes = 0
     } else {
-      claim.followsEnd = found.record?.note?.stage == .closed
-      if claim.followsEnd || found.record?.note?.stage == .restored {
+      claim.followsCrash = found.record?.note?.stage != .closed
+      if !claim.followsCrash || found.record?.note?.stage == .restored {
         found.record?.endRestore(threshold: threshold, in: source.environment)
       }
     }

@@ -54,7 +54,7 @@ public final class StateKeeper {
     set { settings.policy = newValue }
   }
 
-  /// Why the last restore did not take place, or nothing can be saved now, in a sentence; nil if neither is so.
+  /// Why nothing was restored, or nothing can be saved now, in a sentence; nil if neither is so.
   public var problem: String? { status.problem }
 
   package var status: RestorationStatus {

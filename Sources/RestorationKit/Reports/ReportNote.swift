@@ -119,13 +119,13 @@ public enum ReportNote: Hashable, Sendable {
   /// The state was migrated from the version that it was stored with.
   case migrated(from: Int)
 
-  /// Saves leave the element as it is stored, while its parent is saved and within the
-  /// ``StatePolicy/keptAge``. The element is not back, or its parent could not be
-  /// decoded and so did not take it.
+  /// Saves leave the element as it is stored, while its parent is saved and within
+  /// ``StatePolicy/keptAge`` and ``StatePolicy/keptByteCount``. The element is not back, or its parent could
+  /// not be decoded and so did not take it.
   case kept
 
   /// The stored state of the element could not be read and was kept since then. It was
-  /// kept for longer, or is larger, than the ``StatePolicy/keptAge`` allows, so it is
+  /// kept for longer than ``StatePolicy/keptAge``, or is larger than ``StatePolicy/keptByteCount``, so it is
   /// stored no more.
   case keptStateDropped(since: Date, byteCount: Int)
 }

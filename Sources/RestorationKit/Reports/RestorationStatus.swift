@@ -12,10 +12,11 @@ package enum RestorationStatus: Hashable, Sendable {
   /// Nothing could be written, with this description: at the launch, or in the last save.
   case notSaved(String)
 
-  /// Why the last restore did not take place, or nothing can be saved now; nil if neither is so.
+  /// Why nothing was restored, or nothing can be saved now; nil if neither is so.
   package var problem: String? {
     switch self {
-    case .notRestoredYet, .restoring, .active: nil
+    case .restoring, .active: nil
+    case .notRestoredYet: "Nothing was restored yet. Call restore(into:) at launch."
     case .notRestored(let outcome): "Nothing restored: \(outcome.reason)"
     case .failed(let error): "Nothing was restored. \(error)"
     case .notSaved(let error): "Nothing can be saved now. \(error)"

@@ -9,7 +9,7 @@ extension SceneHost {
   ///
   /// - Parameter scene: A scene that is connected.
   /// - Throws: ``RestorationError`` if the window cannot be saved: it is closed all the same, and can be opened
-  ///   again as it is stored. Without a count as ``discard(_:)-([SceneSession])``.
+  ///   again as it is stored. With a count of 0 as ``discard(_:)-([SceneSession])``.
   public func close(_ scene: RestorableScene) async throws(RestorationError) {
     try await scene.session.turns.run { () async throws(RestorationError) in
       try await closeNow(scene)
@@ -94,7 +94,7 @@ extension SceneHost {
     try await discard([session])
   }
 
-  /// The closed windows that are over the bound.
+  /// The closed windows that are too many, or were closed too long ago.
   var overBound: [SceneSession] {
     let now = keeper.settings.now()
     return closedSessions.enumerated().filter { place, session in

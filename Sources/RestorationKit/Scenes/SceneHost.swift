@@ -42,7 +42,8 @@ public final class SceneHost {
   /// The scenes that are connected, in the order of ``openSessions``.
   public var connectedScenes: [RestorableScene] { openSessions.compactMap(\.scene) }
 
-  /// Whether the last run crashed or was killed: it did not say that it was about to end; known after ``launch()``.
+  /// Whether the last run crashed or was killed: it did not say that it was about to end; known after ``launch()``,
+  /// and with a locked key when that is there.
   public private(set) var followsCrash = false
 
   /// The windows that are stored and cannot be read, by their identifiers; they stay stored.
@@ -112,8 +113,7 @@ public final class SceneHost {
     }
     // Those that were opened while the key was locked stay at the front.
     for scene in connectedScenes.reversed() { moveToFront(scene.session) }
-    let found = try? keeper.findings.lastRestore?.get()
-    followsCrash = ![nil, .noArchive].contains(found) && !keeper.known.followsEnd
+    followsCrash = keeper.known.followsCrash
     return report
   }
 

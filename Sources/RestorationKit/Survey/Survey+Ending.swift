@@ -49,7 +49,8 @@ extension Survey {
   /// Writes who is below whom.
   mutating func writeContents() throws {
     let gone = Set(edits.removed)
-    for (slot, below) in contents.ordered(by: { $0.key < $1.key }) {
+    // Not `ordered(by:)`, which takes longer (benchmark: save 10,000 nodes).
+    for (slot, below) in contents.sorted(by: { $0.key < $1.key }) {
       let left = below.filter { places.parent(of: $0) == slot && !gone.contains($0) }
       let byReferences = left.filter { places.role(of: $0).livesByReferences }
       var met: Set<Int32> = []

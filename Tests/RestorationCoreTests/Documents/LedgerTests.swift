@@ -7,14 +7,16 @@ import XCTest
 @MainActor
 final class LedgerTests: XCTestCase {
   /// A save dropped what a body refers to that had not said so in this launch, a body that was as old as the
-  /// kept element above, what lay below an element that was left out and whose state was given up, and what was stored
-  /// below a kept one that could say nothing for a year.
+  /// kept element above, what lay below an element that was left out and whose state was given up, what was stored
+  /// below a kept one that could say nothing for a year, and what a late node had read that moved before its first
+  /// save, in which its hook threw.
   ///
   /// In the last life the ledger took what a removed node had for that of a late one at its place.
   func testLivesThatHaveLostABodyLoseNone() async throws {
     for seed: UInt64 in [
       2_839_705_122_457_348_000, 11_136_480_827_641_565_819, 17_723_970_666_237_500_126,
-      18_399_995_745_189_971_476, 8_365_703_443_596_978_286, 16_835_812_417_310_938_095,
+      18_399_995_745_189_971_476, 8_365_703_443_596_978_286, 2_498_600_590_319_221_748,
+      16_835_812_417_310_938_095,
     ] {
       let life = LedgerLife(seed: seed)
       let lost = try await life.run(steps: 40)

@@ -23,7 +23,8 @@ final class StatusTests: XCTestCase {
 
   func testALaunchIsNotRestoredThenRestoringThenActive() async throws {
     let keeper = try launch.keeper()
-    check(keeper, .notRestoredYet, nil)
+    check(
+      keeper, .notRestoredYet, "Nothing was restored yet. Call restore(into:) at launch.")
     _ = try await keeper.save([TestNode("a")])
     let node = TestNode("a")
     var during: RestorationStatus?

@@ -21,6 +21,7 @@ final class SceneLockedTests: XCTestCase {
     keys.isLocked = true
     let host = try await app.host()
     XCTAssertTrue(host.isLocked)
+    XCTAssertFalse(host.followsCrash, "nobody knows yet")
     XCTAssertEqual(host.openSessions, [])
     let scene = try await host.open()
     let report = try await host.save(scene)
