@@ -166,7 +166,7 @@ extension StateKeeper {
     var after = run.settled { (try? bodies($0))?.byteCount ?? 0 }
     if late.isBack { settle(late, run, before, &after) }
     if let parent = late.parent { KnownObjects.shared.askAgain([parent], of: owner) }
-    end(run, with: after, since: start, isLate: true, in: &report)
+    end(run, with: after, since: start, mayMove: document[slot].place.role != .scene, in: &report)
     return report
   }
 

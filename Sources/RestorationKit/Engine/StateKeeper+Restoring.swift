@@ -117,11 +117,11 @@ extension StateKeeper {
   /// Goes on with the document that a run has left.
   func end(
     _ run: RestorationRun, with document: Document, since start: ContinuousClock.Instant,
-    isLate: Bool = false, in report: inout RestorationReport
+    mayMove: Bool = false, in report: inout RestorationReport
   ) {
     // What is kept may refer to any object, or lie below any, and what comes late may move before its first save;
-    // the next one asks them.
-    if document.findsAllByObject || isLate {
+    // the next one asks them. A window that connects is as a launch.
+    if document.findsAllByObject || mayMove {
       for slot in run.order where run.elements.isKnown(slot) {
         guard let object = run.elements[slot].object else { continue }
         KnownObjects.shared.note(object, at: slot, of: owner, hasChanged: true)
