@@ -19,8 +19,6 @@ public final class RecordBuilder {
   /// The encoder of the last record; the next record gets the same one, unless the app
   /// kept it.
   private var encoder: KeyedEncoder
-  /// The encoder of the last record, if the caller made it for many records.
-  private var lent: KeyedEncoder?
   private var isAppending = false
   /// The open record, and the mark before it.
   private var record: UInt64 = 0
@@ -157,16 +155,28 @@ extension RecordBuilder {
 extension RecordBuilder {
   /// Begins a record, which has to be ended or abandoned.
   ///
-  /// - Parameter record: The identifier, not 0 and used once in an archive.
+  /// - Parameters:
+  ///   - record: The identifier, not 0 and used once in an archive.
+  ///   - given: An encoder that this builder has made; nil for one that nobody has kept.
   /// - Returns: An encoder for the record's values, which is closed with the record.
   /// - Throws: ``ArchiveError`` with `malformed` if the identifier is 0, or
   ///   `encoderClosed` if another record is open.
-  package func begin(record: UInt64) throws(ArchiveError) -> KeyedEncoder {
+  @discardableResult
+  package func begin(
+    record: UInt64, with given: KeyedEncoder? = nil
+  ) throws(ArchiveError) -> KeyedEncoder {
     try check(record)
-    // An encoder that the app kept must not write into later records.
-    if !isKnownUniquelyReferenced(&encoder) { encoder = makeEncoder() }
-    lent = nil
-    open(record, encoder)
+    if let given {
+      precondition(given.writer === writer, "the encoder of another builder")
+      if encoder !== given { encoder = given }
+    } else if !isKnownUniquelyReferenced(&encoder) {
+      // An encoder that the app kept must not write into later records.
+      encoder = makeEncoder()
+    }
+    isAppending = true
+    self.record = record
+    start = writer.openFrame(record)
+    encoder.open()
     return encoder
   }
 
@@ -174,19 +184,6 @@ extension RecordBuilder {
   /// keep it longer than for one.
   package func makeEncoder() -> KeyedEncoder {
     KeyedEncoder(writer)
-  }
-
-  /// Begins a record, which has to be ended or abandoned.
-  ///
-  /// - Parameters:
-  ///   - record: The identifier, not 0 and used once in an archive.
-  ///   - encoder: An encoder that this builder has made.
-  /// - Throws: As the other form does.
-  package func begin(record: UInt64, with encoder: KeyedEncoder) throws(ArchiveError) {
-    precondition(encoder.writer === writer, "the encoder of another builder")
-    try check(record)
-    if lent !== encoder { lent = encoder }
-    open(record, encoder)
   }
 
   private func check(_ record: UInt64) throws(ArchiveError) {
@@ -198,18 +195,11 @@ extension RecordBuilder {
     }
   }
 
-  private func open(_ record: UInt64, _ encoder: KeyedEncoder) {
-    isAppending = true
-    self.record = record
-    start = writer.openFrame(record)
-    encoder.open()
-  }
-
   /// Ends the open record; after an error nothing of the record remains.
   ///
   /// - Throws: ``ArchiveError`` as ``append(record:_:)`` does.
   package func end() throws {
-    try note(byteCount: try close(lent ?? encoder))
+    try note(byteCount: try close(encoder))
   }
 
   /// Ends the open record, and removes it if it is equal to the stored one.
@@ -223,7 +213,7 @@ extension RecordBuilder {
   package func end(
     ifOtherThan known: RecordFingerprint?
   ) throws -> (fingerprint: RecordFingerprint, isWritten: Bool) {
-    let byteCount = try close(lent ?? encoder)
+    let byteCount = try close(encoder)
     let fingerprint = writer.output.withBytes { bytes in
       RecordFingerprint(bytes.extracting(bytes.count - byteCount..<bytes.count))
     }
@@ -257,7 +247,7 @@ extension RecordBuilder {
   /// Abandons the open record: nothing of it remains.
   package func abandon() {
     precondition(isAppending, "no record is open")
-    (lent ?? encoder).abandon()
+    encoder.abandon()
     writer.goBack(to: start)
     if writer.hasFailed { writer.failure = nil }
     isAppending = false

@@ -39,6 +39,10 @@ public protocol ArchiveValue: Codable, Sendable {
 extension ArchiveValue {
   /// Writes the elements one after the other.
   public static func writeArray(_ values: [Self], to writer: ValueWriter) {
+    writeElements(values, to: writer)
+  }
+
+  static func writeElements(_ values: [Self], to writer: ValueWriter) {
     let start = writer.openContainer()
     for value in values { value.write(to: writer) }
     writer.closeContainer(.array, count: values.count, from: start)
@@ -66,9 +70,7 @@ extension ArchiveValue {
   public static func readArray(
     from reader: ValueReader, in bytes: Span<UInt8>
   ) throws(ArchiveError) -> [Self] {
-    try reader.readElements(bytes) { (element, bytes) throws(ArchiveError) in
-      try read(from: element, in: bytes)
-    }
+    try reader.readElements(bytes, read)
   }
 }
 

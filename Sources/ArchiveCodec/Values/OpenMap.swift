@@ -46,7 +46,6 @@ struct OpenMap {
   @inline(__always)
   mutating func writeKey(symbol: UInt32, to writer: ValueWriter) {
     writer.output.writeKey(symbol: symbol)
-    if writer.symbolsUsed <= symbol { writer.symbolsUsed = Int(symbol) + 1 }
     note(symbol)
   }
 
