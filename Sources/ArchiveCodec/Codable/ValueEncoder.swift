@@ -123,7 +123,9 @@ extension ValueEncoder {
     _ write: () throws -> Void
   ) throws {
     guard state == expected else { throw misuse(use) }
-    let before = (mark: writer.mark, map: map, nested: nested.count)
+    let before = (
+      mark: writer.mark, map: map, nested: nested.count, hasNested: session.hasNested
+    )
     do {
       try checkFailure()
       try write()
@@ -131,7 +133,8 @@ extension ValueEncoder {
     } catch {
       map = before.map
       dropNested(after: before.nested)
-      writer.goBack(to: before.mark, keepingNames: session.hasNested)
+      session.hasNested = before.hasNested
+      writer.goBack(to: before.mark, keepingNames: before.hasNested)
       writer.failure = nil
       throw encodingError(error, value, at: key())
     }

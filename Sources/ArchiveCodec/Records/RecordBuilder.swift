@@ -46,7 +46,7 @@ public final class RecordBuilder {
   ///     with these keys the entries of a record that leaves some out need no sorting.
   public convenience init(limits: ArchiveLimits = .standard, keys: [String] = []) {
     self.init(limits: limits, continuing: nil)
-    for key in keys { _ = writer.symbols.intern(key) }
+    for key in keys { _ = writer.symbols.search(key) }
   }
 
   /// Creates a builder for records that use the names of an archive.
@@ -208,21 +208,15 @@ extension RecordBuilder {
   ///
   /// - Parameter known: The fingerprint of the stored record; nil writes this one
   ///   anyway.
-  /// - Returns: The fingerprint of the record, and whether it is written.
+  /// - Returns: The fingerprint of the record.
   /// - Throws: As ``end()``.
-  package func end(
-    ifOtherThan known: RecordFingerprint?
-  ) throws -> (fingerprint: RecordFingerprint, isWritten: Bool) {
+  package func end(ifOtherThan known: RecordFingerprint?) throws -> RecordFingerprint {
     let byteCount = try close(encoder)
     let fingerprint = writer.output.withBytes { bytes in
       RecordFingerprint(bytes.extracting(bytes.count - byteCount..<bytes.count))
     }
-    guard fingerprint != known else {
-      abandon()
-      return (fingerprint, false)
-    }
-    try note(byteCount: byteCount)
-    return (fingerprint, true)
+    if fingerprint == known { abandon() } else { try note(byteCount: byteCount) }
+    return fingerprint
   }
 
   /// Writes the frame of the record; returns the size of the payload in bytes.
