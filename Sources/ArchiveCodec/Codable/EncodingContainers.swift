@@ -33,6 +33,7 @@ struct KeyedValueEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func encode(_ value: Int128, forKey key: Key) throws { try write(value, key) }
   func encode(_ value: UInt128, forKey key: Key) throws { try write(value, key) }
 
+  @inline(__always)
   private func write(_ value: some ArchiveValue, _ key: Key) throws {
     try encoder.writeEntry(value, under: key) { value.write(to: encoder.writer) }
   }
@@ -71,6 +72,7 @@ struct UnkeyedValueEncoder: UnkeyedEncodingContainer {
   func encode(_ value: Int128) throws { try write(value) }
   func encode(_ value: UInt128) throws { try write(value) }
 
+  @inline(__always)
   private func write(_ value: some ArchiveValue) throws {
     try encoder.writeElement(value) { value.write(to: encoder.writer) }
   }
@@ -102,6 +104,7 @@ extension ValueEncoder: SingleValueEncodingContainer {
   func encode(_ value: Int128) throws { try writeSingle(direct: value) }
   func encode(_ value: UInt128) throws { try writeSingle(direct: value) }
 
+  @inline(__always)
   private func writeSingle(direct value: some ArchiveValue) throws {
     try writeSingle(value) { value.write(to: writer) }
   }

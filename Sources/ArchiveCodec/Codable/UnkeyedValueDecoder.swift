@@ -36,6 +36,7 @@ struct UnkeyedValueDecoder: UnkeyedDecodingContainer {
   mutating func decode(_ type: Int128.Type) throws -> Int128 { try take(direct: type) }
   mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try take(direct: type) }
 
+  @inline(__always)
   private mutating func take<Value: ArchiveValue>(direct type: Value.Type) throws -> Value {
     try take(type) { session, element in try session.decode(direct: type, from: element) }
   }

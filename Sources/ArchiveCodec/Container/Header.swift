@@ -86,11 +86,9 @@ struct Header: Sendable {
   }
 
   func encoded(mac: [UInt8]) -> [UInt8] {
-    let writer = ByteBuffer()
-    writer.write(authenticatedBytes)
-    writer.write(mac)
-    writer.replace(Self.checksumRange, with: Self.checksum(of: writer.bytes))
-    return writer.bytes
+    var bytes = authenticatedBytes + mac
+    bytes.replaceSubrange(Self.checksumRange, with: Self.checksum(of: bytes))
+    return bytes
   }
 
   static let checksumRange = 32..<40

@@ -83,11 +83,6 @@ public final class RecordBuilder {
     try note(byteCount: try close(encoder))
   }
 
-  private func finishBlock() throws(ArchiveError) {
-    takeBlock(leaving: BlockMemory.keptByteCount)
-    if let drainWhenLarge { try drainWhenLarge() }
-  }
-
   private func takeBlock(leaving byteCount: Int) {
     guard writer.output.count > 0 else { return }
     frameStart += writer.output.count
@@ -235,7 +230,9 @@ extension RecordBuilder {
     index.append(
       IndexEntry(record: record, offset: frameStart + start.byteCount, byteCount: byteCount))
     isAppending = false
-    if writer.output.count > fullByteCount { try finishBlock() }
+    guard writer.output.count > fullByteCount else { return }
+    takeBlock(leaving: BlockMemory.keptByteCount)
+    if let drainWhenLarge { try drainWhenLarge() }
   }
 
   /// Abandons the open record: nothing of it remains.

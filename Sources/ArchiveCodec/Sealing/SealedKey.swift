@@ -44,8 +44,7 @@ package struct SealedKey: Sendable {
     else { throw ArchiveError(.keyDamaged) }
     self.bytes = bytes
     identifier = Array(bytes[Self.identifierRange])
-    var reader = ByteReader(content)
-    reader.offset = Self.identifierRange.upperBound
+    var reader = ByteReader(content, from: Self.identifierRange.upperBound)
     do throws(ArchiveError) {
       slot = try ArchiveSlot(from: &reader)
     } catch {
