@@ -83,21 +83,31 @@ public struct ValueReader: Sendable {
     _ bytes: Span<UInt8>,
     _ convert: (ValueReader, Span<UInt8>) throws(ArchiveError) -> Value
   ) throws(ArchiveError) -> [Value] {
-    guard header.kind == .array || isPacked else { throw mismatch("array") }
+    guard header.kind == .array else { return try readNumbers(bytes, convert) }
     var values: [Value] = []
     values.reserveCapacity(header.count)
-    if isPacked {
-      for index in 0..<header.count {
-        guard let element = packedElement(index, in: bytes) else { break }
-        values.append(try convert(element, bytes))
-      }
-      return values
-    }
     var offset = header.payload.lowerBound
     while offset < header.payload.upperBound {
       let element = try ValueReader(bytes, at: offset)
       values.append(try convert(element, bytes))
       offset = element.end
+    }
+    return values
+  }
+
+  /// Reads the numbers of a packed array, each as a value of its own.
+  // A copy for each type would be 15 KB of code.
+  @_semantics("optimize.sil.specialize.generic.never")
+  private func readNumbers<Value>(
+    _ bytes: Span<UInt8>,
+    _ convert: (ValueReader, Span<UInt8>) throws(ArchiveError) -> Value
+  ) throws(ArchiveError) -> [Value] {
+    guard case .packedArray = header.kind else { throw mismatch("array") }
+    var values: [Value] = []
+    values.reserveCapacity(header.count)
+    for index in 0..<header.count {
+      guard let element = packedElement(index, in: bytes) else { break }
+      values.append(try convert(element, bytes))
     }
     return values
   }
@@ -110,10 +120,6 @@ public struct ValueReader: Sendable {
 // MARK: - Elements
 
 extension ValueReader {
-  private var isPacked: Bool {
-    if case .packedArray = header.kind { true } else { false }
-  }
-
   /// The size of a packed number or of a byte; nil for all other values.
   var packedElementByteCount: Int? {
     switch header.kind {
