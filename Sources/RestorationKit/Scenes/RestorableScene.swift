@@ -66,7 +66,7 @@ public final class SceneSession {
   func go(on event: SessionState.Event) -> Bool {
     guard let next = state.after(event) else { return false }
     state = next
-    if next == .connected { node.content.closedAt = nil }
+    if next == .connected, closedAt != nil { node.content.closedAt = nil }
     return true
   }
 
