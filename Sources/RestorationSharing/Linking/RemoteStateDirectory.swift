@@ -37,9 +37,9 @@ public final class RemoteStateDirectory: StateDirectory {
   private let now: @Sendable () -> Date
   let clock: any Clock<Duration>
   private let localCopy: (any StateDirectory)?
-  private let launches: any StateDirectory
+  private let launches: (any StateDirectory)?
   /// Whether nothing on this machine outlasts the process.
-  package let isInMemory: Bool
+  package var isInMemory: Bool { launches == nil }
 
   /// Creates a directory of the states in a store.
   ///
@@ -76,8 +76,7 @@ public final class RemoteStateDirectory: StateDirectory {
     self.now = now
     leasing = lease.map { Leasing(lease: $0) }
     self.localCopy = localCopy
-    isInMemory = launches == nil && localCopy == nil
-    self.launches = launches ?? localCopy ?? MemoryStateDirectory()
+    self.launches = launches ?? localCopy
   }
 
   deinit {
@@ -87,15 +86,16 @@ public final class RemoteStateDirectory: StateDirectory {
 
   /// The storage of the local copy of a state, or of what belongs to this machine alone.
   public func storage(named name: String) -> any ArchiveStorage {
-    // The record of a launch need not be durable, nor is it in the store.
+    // The record of a launch need not be durable, nor is it in the store; in memory it goes with the keeper.
     name.hasSuffix(".launch") ? Self.brief(name, in: launches) : copy(of: name)
   }
 
   /// A storage whose content need not survive a power cut.
-  private static func brief(_ name: String, in directory: any StateDirectory) -> any ArchiveStorage
+  private static func brief(_ name: String, in directory: (any StateDirectory)?)
+    -> any ArchiveStorage
   {
     guard let files = directory as? FileStateDirectory else {
-      return directory.storage(named: name)
+      return (directory ?? MemoryStateDirectory()).storage(named: name)
     }
     return FileStorage(path: "\(files.path)/\(name).rka", isDurable: false)
   }

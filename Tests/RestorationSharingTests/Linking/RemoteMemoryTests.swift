@@ -2,6 +2,7 @@
 import ArchiveCodec
 import Foundation
 import RestorationKit
+import RestorationSharing
 import TestSupport
 import XCTest
 
@@ -14,6 +15,18 @@ final class RemoteMemoryTests: XCTestCase {
     let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
     let words = try XCTUnwrap(line).split(whereSeparator: \.isWhitespace)
     return try XCTUnwrap(Int(words[1])) * 1024
+  }
+
+  func testNothingOfALaunchIsInMemoryWhenNobodyHasTheState() async throws {
+    let directory = RemoteStateDirectory(MemoryRemoteStateStore())
+    let keys = MemoryKeyProvider()
+    for _ in 0..<2 {
+      let keeper = try StateKeeper(application: "org.example", directory: directory, keys: keys)
+      _ = try await keeper.restore()
+      _ = try await keeper.save([TestNode("root")])
+      await keeper.close()
+    }
+    XCTAssertNil(try directory.storage(named: "main.launch").open())
   }
 
   func testWhatWasSetAsideIsInMemoryOnlyWhileItIsPutBack() async throws {
