@@ -106,8 +106,7 @@ extension StateKeeper {
   /// Gives the bodies of what comes late; nil if a save that blocked the actor has changed the document meanwhile.
   func bodies(of late: Late) async throws(ArchiveError) -> RestoredElements.Bodies? {
     guard let document, findings.records == nil else { return try await bodies(of: []) }
-    let number = findings.lastWrite
-    let isSettled = findings.underWay == nil
+    let (number, isSettled) = (findings.lastWrite, findings.underWay == nil)
     let numbers = late.part.flatMap { slot in
       [document[slot].bodyRecord] + (document.kept.bodies[slot] ?? []).map(\.record)
     }

@@ -309,9 +309,8 @@ extension StateKeeper {
 
   /// Forgets what is stored; the next save asks all objects.
   func beginAnew() {
-    (document, known.writer, findings.underWay) = (nil, nil, nil)
+    (document, known.writer, findings.underWay, findings.forms) = (nil, nil, nil, .init())
     (findings.discarded, findings.unread, findings.records) = (nil, nil, nil)
-    findings.forms = RestorationRun.Forms()
     KnownObjects.shared.forgetAll(of: owner)
     settings.values?.beginAnew(withUnread: true)
   }

@@ -123,9 +123,7 @@ final class RestorationRun {
     }
   }
 
-  private func take(
-    _ object: any StateRestoring, by step: RestorationReport.Step, as slot: Int32
-  ) {
+  private func take(_ object: any StateRestoring, by step: RestorationReport.Step, as slot: Int32) {
     let role = document[slot].place.role
     let (form, info) = (form(document[slot].place.form), types.info(of: object))
     let (node, maker) = (info.node(object), form.restorationClassName)
@@ -346,6 +344,7 @@ extension RestorationRun {
 extension RestorableNode {
   /// The nodes that the node contains or presents.
   var contained: [any RestorableNode] {
-    restorationChildren + (restorationPresented.map { [$0] } ?? [])
+    let children = restorationChildren
+    return restorationPresented.map { children + [$0] } ?? children
   }
 }

@@ -133,9 +133,7 @@ public final class RestorableScene {
   let keeper: StateKeeper
   private let responders = ActivityResponders()
 
-  init(
-    _ session: SceneSession, _ keeper: StateKeeper, _ delegate: any SceneDelegate
-  ) {
+  init(_ session: SceneSession, _ keeper: StateKeeper, _ delegate: any SceneDelegate) {
     (self.session, self.keeper, self.delegate) = (session, keeper, delegate)
     session.node.delegate = delegate as? any StateDelegate
   }

@@ -149,9 +149,7 @@ public final class SceneHost {
       // The session may have been closed while others connected.
       guard session.state == .stored, delegate?.host(self, shouldRestore: session) ?? true
       else { continue }
-      do throws(RestorationError) {
-        _ = try await connect(session, nil, toFront: false)
-      } catch {
+      do throws(RestorationError) { _ = try await connect(session, nil, toFront: false) } catch {
         failures[session] = error
       }
     }
