@@ -1,4 +1,4 @@
-internal import ArchiveCodec
+package import ArchiveCodec
 package import RestorationFoundation
 
 /// A window, as the tree has it: what is stored of its session is its body, and its roots are below it.
@@ -110,7 +110,7 @@ package struct SceneContent: Hashable, Codable, Sendable {
 
 extension SceneContent {
   /// Reads a session without Codable, which takes three times as long (benchmark: start of a host).
-  init(_ stored: KeyedDecoder) throws {
+  package init(_ stored: KeyedDecoder) throws {
     (role, turn) = (try stored.decode(forKey: "role"), try stored.decode(forKey: "turn"))
     configurationName = try stored.decodeIfPresent(forKey: "configurationName")
     activity = try stored.decodeIfPresent(forKey: "activity")
