@@ -89,9 +89,7 @@ final class RestorationRun {
   }
 
   @inline(__always)
-  func mark(_ slot: Int32?) {
-    noted?.reach(slot.map { LaunchSubject(element: document[$0].id) })
-  }
+  func mark(_ slot: Int32?) { noted?.reach(slot.map { LaunchSubject(element: document[$0].id) }) }
 
   /// Whether this launch leaves an element out, since restoring it crashed.
   func isLeftOut(_ slot: Int32) -> Bool {
