@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import XCTest
 
-/// Values are found where they are guessed, and elsewhere without a long search.
+/// Values are found where they are guessed, and elsewhere.
 final class FieldCursorTests: XCTestCase {
   private func record(
     _ keys: [String], limits: ArchiveLimits = .standard
@@ -15,20 +15,19 @@ final class FieldCursorTests: XCTestCase {
     }
   }
 
-  private func read(
-    _ keys: some Sequence<String>, of record: KeyedDecoder
-  ) throws -> (values: [Int?], stepCount: Int) {
+  /// Reads keys as a coder does that notes which ones were asked for.
+  private func read(_ keys: some Sequence<String>, of record: KeyedDecoder) throws -> [Int?] {
     var cursor = FieldCursor(record)
-    let values: [Int?] = try keys.map { key in
-      var place = 0
+    return try keys.map { key in
+      var place = -1
       guard let offset = try cursor.offset(of: key, place: &place) else { return nil }
+      XCTAssertEqual(record.keys[place], key)
       return try cursor.decode(Int.self, at: offset, forKey: key)
     }
-    return (values, cursor.stepCount)
   }
 
   func testACursorGoesPastValuesThatNobodyReads() throws {
-    for count in [1, 12, 32, 33, 2000] {
+    for count in [1, 12, 32, 33, 200] {
       let keys = (0..<count).map { "key \($0)" }
       var cursor = FieldCursor(try record(keys))
       for (number, key) in keys.enumerated() {
@@ -36,7 +35,6 @@ final class FieldCursorTests: XCTestCase {
         XCTAssertNotNil(try cursor.offset(of: key, place: &place))
         XCTAssertEqual(place, number)
       }
-      XCTAssertEqual(cursor.stepCount, count)
     }
   }
 
@@ -47,102 +45,28 @@ final class FieldCursorTests: XCTestCase {
     XCTAssertNil(try cursor.offset(of: "key", place: &place))
   }
 
-  /// What is read at once, and what is left to the header of a value.
-  func testEveryFormIsReadWhereItBeginsAsItIsByItsKey() throws {
-    let integers =
-      [0, 1, 63, 64, 127, 128, 8191, 8192, 1 << 20, .max].flatMap { [$0, -$0, -$0 - 1] } + [.min]
-    let lengths = [0, 1, 15, 16, 46, 47, 48, 127, 128, 8191, 8192, 20_000]
-    let texts = lengths.flatMap {
-      [String(repeating: "a", count: $0), String(repeating: "é", count: $0)]
-    }
-    let record = try KeyedDecoder.encoding { encoder in
-      for (number, value) in integers.enumerated() { encoder.encode(value, forKey: "i\(number)") }
-      for (number, value) in texts.enumerated() {
-        encoder.encode(value, forKey: "t\(number)")
-        encoder.encode(Data(value.utf8), forKey: "d\(number)")
-      }
-      encoder.encode(integers, forKey: "integers")
-      encoder.encode([Int8.min, .max], forKey: "bytes")
-      encoder.encode([UInt64.max, 1], forKey: "words")
-      encoder.encode([1, 70_000], forKey: "wide")
-      encoder.encode(UInt64.max, forKey: "large")
-      encoder.encode(true, forKey: "true")
-      encoder.encode(false, forKey: "false")
-      encoder.encode(-0.5, forKey: "double")
-      encoder.encode(Float(0.25), forKey: "float")
-      encoder.encode(Date(timeIntervalSinceReferenceDate: -1.5), forKey: "date")
-      encoder.encode(nil as Int?, forKey: "nothing")
-      encoder.encode(["a": 1], forKey: "map")
-      encoder.encode(URL(filePath: "/a"), forKey: "url")
-    }
-    func check<Value: ArchiveValue & Equatable>(_ type: Value.Type) throws {
-      var cursor = FieldCursor(record)
-      for key in record.keys {
-        func readHere() throws -> Value? {
-          var place = 0
-          guard let offset = try cursor.offset(of: key, place: &place) else { return nil }
-          return try cursor.decode(type, at: offset, forKey: key)
-        }
-        let expected = Result { try record.decodeIfPresent(type, forKey: key) }
-        switch Result(catching: readHere) {
-        case .success(let value): XCTAssertEqual(value, try expected.get(), key)
-        case .failure(let error):
-          XCTAssertEqual(
-            error as? ArchiveError, archiveError { _ = try record.decode(type, forKey: key) }, key)
-        }
-      }
-    }
-    try check(Int.self)
-    try check(Int8.self)
-    try check(UInt64.self)
-    try check(Bool.self)
-    try check(Float.self)
-    try check(Double.self)
-    try check(Date.self)
-    try check(String.self)
-    try check(Data.self)
-    try check(URL.self)
-    try check([Int].self)
-    try check([UInt8].self)
-    try check([UInt64].self)
-    try check([Double].self)
-    try check([String: Int].self)
-    XCTAssertEqual(try record.decode([Int].self, forKey: "integers"), integers)
-  }
-
-  func testKeysInStoredOrderAreFoundAtOnce() throws {
-    for count in [1, 12, 32, 33, 2000] {
+  func testKeysAreFoundInAnyOrder() throws {
+    for (count, symbolCount) in [(1, 9), (12, 100), (32, 100), (33, 100), (300, 1000), (300, 100)] {
       let keys = (0..<count).map { "key \($0)" }
-      let (values, stepCount) = try read(keys, of: try record(keys))
-      XCTAssertEqual(values, Array(0..<count))
-      XCTAssertEqual(stepCount, count)
+      let record = try record(keys, limits: ArchiveLimits(symbolCount: symbolCount))
+      XCTAssertEqual(try read(keys, of: record), Array(0..<count))
+      XCTAssertEqual(try read(keys.reversed(), of: record), (0..<count).reversed())
+      XCTAssertEqual(try read(["absent", keys[0], "absent"], of: record), [nil, 0, nil])
     }
   }
 
-  func testAMapOfManyKeysIsReadInAnyOrderWithoutLongSearches() throws {
-    let keys = (0..<10_000).map { "key \($0)" }
+  /// A search that went through all keys would take minutes.
+  func testAMapOfManyKeysIsReadInAnyOrder() throws {
+    let keys = (0..<50_000).map { "key \($0)" }
     for limits in [.standard, ArchiveLimits(symbolCount: 100)] {
       let record = try record(keys, limits: limits)
-      let (values, stepCount) = try read(keys.reversed(), of: record)
-      XCTAssertEqual(values, (0..<10_000).reversed())
-      // One try where it is guessed, and halves of 10,000.
-      XCTAssertLessThanOrEqual(stepCount, 10_000 * (1 + 15 + 7))
-      let absent = try read(repeatElement("absent", count: 1000), of: record)
-      XCTAssertEqual(absent.values, Array(repeating: nil, count: 1000))
-      XCTAssertLessThanOrEqual(absent.stepCount, 1000 * (1 + 15))
+      for (number, key) in keys.enumerated().reversed() {
+        XCTAssertEqual(try record.decode(Int.self, forKey: key), number)
+      }
     }
   }
 
-  func testASmallMapIsLookedThroughOnceForAKey() throws {
-    let keys = (0..<32).map { "key \($0)" }
-    let record = try record(keys)
-    let (values, stepCount) = try read(keys.reversed(), of: record)
-    XCTAssertEqual(values, (0..<32).reversed())
-    XCTAssertLessThanOrEqual(stepCount, 32 * 33)
-    XCTAssertEqual(try read(["absent"], of: record).stepCount, 33)
-  }
-
-  func testDecodersAndCursorsFindEveryKeyAfterEveryOther() throws {
+  func testEveryKeyIsFoundAfterEveryOther() throws {
     for (count, symbolCount) in [(5, 9), (5, 3), (5, 0), (40, 60), (40, 20)] {
       let keys = (0..<count).map { "key \($0)" }
       let record = try record(keys, limits: ArchiveLimits(symbolCount: symbolCount))
@@ -152,8 +76,7 @@ final class FieldCursorTests: XCTestCase {
         for second in keys.indices {
           XCTAssertEqual(try record.decode(Int.self, forKey: keys[first]), first)
           XCTAssertEqual(try record.decode(Int.self, forKey: keys[second]), second)
-          XCTAssertEqual(
-            try read([keys[first], keys[second]], of: record).values, [first, second])
+          XCTAssertEqual(try read([keys[first], keys[second]], of: record), [first, second])
           var cursor = FieldCursor(record)
           var place = -1
           XCTAssertNotNil(try cursor.offset(of: keys[first], place: &place))

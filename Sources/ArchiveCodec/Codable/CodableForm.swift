@@ -3,14 +3,12 @@ enum CodableForm {
   /// In the form that the keyed archive has for the type; the type's own coding is not called.
   case direct(any ArchiveValue.Type)
   /// In a form of this library, because the type's own coding would lose or blur
-  /// something: the order of a Set, the levels of an Optional. The type is nil if it
-  /// cannot be decoded; an instance takes so many bytes of memory.
+  /// something, as the order of a Set or the levels of an Optional, or takes longer. The type is nil
+  /// if it cannot be decoded; an instance takes so many bytes of memory.
   case reshaped((any ReshapedDecodable.Type)?, byteCount: Int)
   /// In the form that the type's `encode(to:)` and `init(from:)` choose; an instance
   /// takes so many bytes of memory.
   case ordinary(byteCount: Int)
-  /// In an array, whose elements have no form of their own.
-  case array(any DecodableArray.Type)
 
   init<Value>(_ type: Value.Type) {
     if let direct = type as? any ArchiveValue.Type {
@@ -19,8 +17,6 @@ enum CodableForm {
       self = .reshaped(
         type as? any ReshapedDecodable.Type,
         byteCount: MemoryLayout<Value>.stride + DecodedMemory.instance)
-    } else if let array = type as? any DecodableArray.Type {
-      self = .array(array)
     } else {
       self = .ordinary(
         byteCount: MemoryLayout<Value>.stride
@@ -64,16 +60,12 @@ protocol ReshapedDecodable: Reshaped {
   static func decodeReshaped(from decoder: ValueDecoder) throws -> Self
 }
 
-/// An array of any values.
-///
-/// The standard library would decode it by appending without a reserve: each time the
-/// array grows, all elements move (benchmark: open and decode Codable nodes).
-protocol DecodableArray {
-  static func decodeElements(from decoder: ValueDecoder) throws -> Self
-}
+extension Array: Reshaped {}
 
-extension Array: DecodableArray where Element: Decodable {
-  static func decodeElements(from decoder: ValueDecoder) throws -> Self {
+extension Array: ReshapedDecodable where Element: Decodable {
+  /// The standard library would decode an array by appending without a reserve: each time the
+  /// array grows, all elements move (benchmark: open and decode Codable nodes).
+  static func decodeReshaped(from decoder: ValueDecoder) throws -> Self {
     var elements = try decoder.elements()
     var array: Self = []
     // Further memory is reserved while elements come, since each element is counted only then.
@@ -81,12 +73,6 @@ extension Array: DecodableArray where Element: Decodable {
       Swift.min(elements.count ?? 0, 1 << 16 / Swift.max(1, MemoryLayout<Element>.stride)))
     while !elements.isAtEnd { array.append(try elements.decode(Element.self)) }
     return array
-  }
-}
-
-extension DecodableArray {
-  static func decode<Value>(as type: Value.Type, from decoder: ValueDecoder) throws -> Value {
-    try same(try decodeElements(from: decoder), as: type)
   }
 }
 

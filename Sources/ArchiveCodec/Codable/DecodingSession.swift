@@ -50,16 +50,10 @@ final class DecodingSession {
     case .direct(let direct):
       let bytes = bytes
       return try read(direct, as: type, from: reader, in: bytes.span.extracting(record))
-    case .reshaped(let reshaped, let byteCount):
+    case .reshaped(let reshaped?, let byteCount):
       try take(byteCount, for: type, reader)
-      if let reshaped {
-        return try call(at: reader, decoder) { try reshaped.decode(as: type, from: $0) }
-      }
-      return try call(at: reader, decoder) { try Value(from: $0) }
-    case .array(let array):
-      try take(MemoryLayout<Value>.stride, for: type, reader)
-      return try call(at: reader, decoder) { try array.decode(as: type, from: $0) }
-    case .ordinary(let byteCount):
+      return try call(at: reader, decoder) { try reshaped.decode(as: type, from: $0) }
+    case .reshaped(nil, let byteCount), .ordinary(let byteCount):
       try take(byteCount, for: type, reader)
       return try call(at: reader, decoder) { try Value(from: $0) }
     }
@@ -84,17 +78,6 @@ final class DecodingSession {
       return try Value.read(from: reader, in: bytes)
     } catch {
       throw decodingError(ofKind: error, type, reader)
-    }
-  }
-
-  func decode<Wide: FixedWidthInteger>(
-    wide type: Wide.Type, from reader: ValueReader
-  ) throws -> Wide {
-    let bytes = bytes
-    do throws(ArchiveError) {
-      return try reader.readWide(bytes.span.extracting(record))
-    } catch {
-      throw decodingError(error, type, reader)
     }
   }
 

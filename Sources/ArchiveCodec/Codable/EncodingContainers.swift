@@ -11,9 +11,7 @@ extension ValueEncoder: Encoder {
     return UnkeyedValueEncoder(encoder: self)
   }
 
-  func singleValueContainer() -> any SingleValueEncodingContainer {
-    SingleValueEncoder(encoder: self)
-  }
+  func singleValueContainer() -> any SingleValueEncodingContainer { self }
 }
 
 /// The fields of a value, each under a key.
@@ -29,20 +27,19 @@ struct KeyedValueEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
     try encoder.writeEntry((), under: key) { encoder.writer.writeNull() }
   }
 
-  func encode<Value: ArchiveValue>(_ value: Value, forKey key: Key) throws {
+  func encode<Value: ArchiveValue>(_ value: Value, forKey key: Key) throws { try write(value, key) }
+
+  // Without these two methods the standard library has some that throw.
+  func encode(_ value: Int128, forKey key: Key) throws { try write(value, key) }
+  func encode(_ value: UInt128, forKey key: Key) throws { try write(value, key) }
+
+  @inline(__always)
+  private func write(_ value: some ArchiveValue, _ key: Key) throws {
     try encoder.writeEntry(value, under: key) { value.write(to: encoder.writer) }
   }
 
   func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
     try encoder.writeEntry(value, under: key) { try encoder.write(value, at: key) }
-  }
-
-  func encode(_ value: Int128, forKey key: Key) throws {
-    try encoder.writeEntry(value, under: key) { encoder.writer.write(wide: value) }
-  }
-
-  func encode(_ value: UInt128, forKey key: Key) throws {
-    try encoder.writeEntry(value, under: key) { encoder.writer.write(wide: value) }
   }
 
   func nestedContainer<NestedKey: CodingKey>(
@@ -71,20 +68,17 @@ struct UnkeyedValueEncoder: UnkeyedEncodingContainer {
     try encoder.writeElement(()) { encoder.writer.writeNull() }
   }
 
-  func encode<Value: ArchiveValue>(_ value: Value) throws {
+  func encode<Value: ArchiveValue>(_ value: Value) throws { try write(value) }
+  func encode(_ value: Int128) throws { try write(value) }
+  func encode(_ value: UInt128) throws { try write(value) }
+
+  @inline(__always)
+  private func write(_ value: some ArchiveValue) throws {
     try encoder.writeElement(value) { value.write(to: encoder.writer) }
   }
 
   func encode<Value: Encodable>(_ value: Value) throws {
     try encoder.writeElement(value) { try encoder.write(value, at: IndexKey(count)) }
-  }
-
-  func encode(_ value: Int128) throws {
-    try encoder.writeElement(value) { encoder.writer.write(wide: value) }
-  }
-
-  func encode(_ value: UInt128) throws {
-    try encoder.writeElement(value) { encoder.writer.write(wide: value) }
   }
 
   func nestedContainer<NestedKey: CodingKey>(
@@ -101,28 +95,21 @@ struct UnkeyedValueEncoder: UnkeyedEncodingContainer {
 }
 
 /// A value that is one other value.
-struct SingleValueEncoder: SingleValueEncodingContainer {
-  let encoder: ValueEncoder
-
-  var codingPath: [any CodingKey] { encoder.codingPath }
-
+extension ValueEncoder: SingleValueEncodingContainer {
   func encodeNil() throws {
-    try encoder.writeSingle(()) { encoder.writer.writeNull() }
+    try writeSingle(()) { writer.writeNull() }
   }
 
-  func encode<Value: ArchiveValue>(_ value: Value) throws {
-    try encoder.writeSingle(value) { value.write(to: encoder.writer) }
+  func encode<Value: ArchiveValue>(_ value: Value) throws { try writeSingle(direct: value) }
+  func encode(_ value: Int128) throws { try writeSingle(direct: value) }
+  func encode(_ value: UInt128) throws { try writeSingle(direct: value) }
+
+  @inline(__always)
+  private func writeSingle(direct value: some ArchiveValue) throws {
+    try writeSingle(value) { value.write(to: writer) }
   }
 
   func encode<Value: Encodable>(_ value: Value) throws {
-    try encoder.writeSingle(value) { try encoder.write(value) }
-  }
-
-  func encode(_ value: Int128) throws {
-    try encoder.writeSingle(value) { encoder.writer.write(wide: value) }
-  }
-
-  func encode(_ value: UInt128) throws {
-    try encoder.writeSingle(value) { encoder.writer.write(wide: value) }
+    try writeSingle(value) { try write(value) }
   }
 }

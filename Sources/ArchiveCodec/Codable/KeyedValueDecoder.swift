@@ -31,19 +31,17 @@ struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try session.decode(direct: type, from: try value(key))
   }
 
+  // Without these two methods the standard library has some that throw.
+  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try decodeKnown(type, key) }
+  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
+    try decodeKnown(type, key)
+  }
+
   func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
     guard let value = try entries.decode(type, key.stringValue) else {
       throw missing(key)
     }
     return value
-  }
-
-  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
-    try session.decode(wide: type, from: try value(key))
-  }
-
-  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
-    try session.decode(wide: type, from: try value(key))
   }
 
   func decodeIfPresent<Value: ArchiveValue>(

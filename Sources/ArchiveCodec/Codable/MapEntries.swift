@@ -24,11 +24,11 @@ final class MapEntries {
     count <= StoredMap.longestScan ? 0 : count * DecodedMemory.entry
   }
 
-  init(_ session: DecodingSession, _ map: ValueReader) throws(ArchiveError) {
+  init(_ session: DecodingSession, _ map: ValueReader) {
     self.session = session
     offset = map.offset
     let block = session.bytes
-    self.map = try StoredMap(map, in: block.span.extracting(session.record))
+    self.map = StoredMap(map, in: block.span.extracting(session.record))
     (bytes, record, names) = (block, session.record, session.symbols.names)
     next = self.map.start
     last = next

@@ -17,8 +17,10 @@ struct PathFinder {
   private var trail: [Element] = []
   /// The value that the path leads to.
   private var latest: Int
-  /// The landmarks of containers that were searched for an element far from the last one.
-  private var landmarks: [Int: Landmarks] = [:]
+  /// The elements of containers that were searched for one far from the last one.
+  private var known: [Int: ElementOffsets] = [:]
+  /// A few headers are read as fast as an offset is found.
+  private static let longestScan = 16
 
   private struct Element {
     let container: ValueReader
@@ -82,9 +84,11 @@ struct PathFinder {
     guard container.header.isContainer, target < container.end else { return nil }
     var cursor = ByteCursor(bytes, from: offset, to: container.end)
     var index = index
-    var rest = Landmarks.spacing
+    var rest = Self.longestScan
     while !cursor.isAtEnd {
-      if rest == 0 { (index, cursor.offset) = landmark(in: container, upTo: target, bytes) }
+      if rest == 0 {
+        (index, cursor.offset) = offsets(of: container, bytes).last(upTo: target)
+      }
       rest -= 1
       let start = cursor.offset
       // The record was checked, so the elements can be read.
@@ -100,13 +104,11 @@ struct PathFinder {
     return nil
   }
 
-  private mutating func landmark(
-    in container: ValueReader, upTo target: Int, _ bytes: Span<UInt8>
-  ) -> (index: Int, offset: Int) {
-    if let known = landmarks[container.offset] { return known.last(upTo: target) }
-    let new = Landmarks(of: container, in: bytes)
-    landmarks[container.offset] = new
-    return new.last(upTo: target)
+  private mutating func offsets(of container: ValueReader, _ bytes: Span<UInt8>) -> ElementOffsets {
+    if let known = known[container.offset] { return known }
+    let new = ElementOffsets(of: container, in: bytes)
+    known[container.offset] = new
+    return new
   }
 
   @discardableResult
@@ -120,36 +122,5 @@ struct PathFinder {
       path.append(IndexKey(element.index))
     }
     return true
-  }
-}
-
-/// The offsets of some elements of a container, evenly spaced, so that the others are
-/// found without reading all before them.
-private struct Landmarks {
-  /// A few headers are read as fast as one more offset is found.
-  static let spacing = 16
-
-  /// Less than 2^24 each, as the record is no longer.
-  private var offsets: [UInt32] = []
-
-  init(of container: ValueReader, in bytes: Span<UInt8>) {
-    offsets.reserveCapacity(container.header.count / Self.spacing + 1)
-    let payload = container.header.payload
-    var cursor = ByteCursor(bytes, from: payload.lowerBound, to: payload.upperBound)
-    var index = 0
-    while !cursor.isAtEnd {
-      if index.isMultiple(of: Self.spacing) {
-        offsets.append(UInt32(truncatingIfNeeded: cursor.offset))
-      }
-      if container.header.kind == .map { _ = try? cursor.readKey(bytes) }
-      guard (try? cursor.readValueHeader(bytes)) != nil else { return }
-      index += 1
-    }
-  }
-
-  /// The last landmark at the target or before it.
-  func last(upTo target: Int) -> (index: Int, offset: Int) {
-    let place = max(offsets.countOfLeading { $0 <= target } - 1, 0)
-    return (place * Self.spacing, Int(offsets[place]))
   }
 }

@@ -11,7 +11,7 @@ extension Optional: Reshaped where Wrapped: OptionalType {}
 
 extension Optional: ReshapedEncodable where Wrapped: OptionalType, Wrapped: Encodable {
   func encodeReshaped(to encoder: ValueEncoder) throws {
-    guard let wrapped = self else { return try SingleValueEncoder(encoder: encoder).encodeNil() }
+    guard let wrapped = self else { return try encoder.encodeNil() }
     encoder.openArray()
     try UnkeyedValueEncoder(encoder: encoder).encode(wrapped)
   }

@@ -30,6 +30,14 @@ struct UnkeyedValueDecoder: UnkeyedDecodingContainer {
   }
 
   mutating func decode<Value: ArchiveValue>(_ type: Value.Type) throws -> Value {
+    try take(direct: type)
+  }
+
+  mutating func decode(_ type: Int128.Type) throws -> Int128 { try take(direct: type) }
+  mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try take(direct: type) }
+
+  @inline(__always)
+  private mutating func take<Value: ArchiveValue>(direct type: Value.Type) throws -> Value {
     try take(type) { session, element in try session.decode(direct: type, from: element) }
   }
 
@@ -38,14 +46,6 @@ struct UnkeyedValueDecoder: UnkeyedDecodingContainer {
     let value = try session.decode(type, from: element, decoder)
     advance(past: element)
     return value
-  }
-
-  mutating func decode(_ type: Int128.Type) throws -> Int128 {
-    try take(type) { session, element in try session.decode(wide: type, from: element) }
-  }
-
-  mutating func decode(_ type: UInt128.Type) throws -> UInt128 {
-    try take(type) { session, element in try session.decode(wide: type, from: element) }
   }
 
   mutating func nestedContainer<NestedKey: CodingKey>(

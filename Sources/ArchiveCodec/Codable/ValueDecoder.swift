@@ -16,7 +16,7 @@ struct ValueDecoder: Decoder {
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     KeyedDecodingContainer(
-      KeyedValueDecoder<Key>(entries: try MapEntries(session, try map())))
+      KeyedValueDecoder<Key>(entries: MapEntries(session, try map())))
   }
 
   /// The value, which must be a map; counts the memory for its names.
@@ -66,15 +66,14 @@ extension ValueDecoder: SingleValueDecodingContainer {
     try session.decode(direct: type, from: try reader())
   }
 
+  func decode(_ type: Int128.Type) throws -> Int128 {
+    try session.decode(direct: type, from: reader())
+  }
+  func decode(_ type: UInt128.Type) throws -> UInt128 {
+    try session.decode(direct: type, from: reader())
+  }
+
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     try session.decode(type, from: try reader(), self)
-  }
-
-  func decode(_ type: Int128.Type) throws -> Int128 {
-    try session.decode(wide: type, from: try reader())
-  }
-
-  func decode(_ type: UInt128.Type) throws -> UInt128 {
-    try session.decode(wide: type, from: try reader())
   }
 }

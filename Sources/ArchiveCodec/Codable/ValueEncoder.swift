@@ -123,7 +123,9 @@ extension ValueEncoder {
     _ write: () throws -> Void
   ) throws {
     guard state == expected else { throw misuse(use) }
-    let before = (mark: session.mark(writer), map: map, nested: nested.count)
+    let before = (
+      mark: writer.mark, map: map, nested: nested.count, hasNested: session.hasNested
+    )
     do {
       try checkFailure()
       try write()
@@ -131,7 +133,9 @@ extension ValueEncoder {
     } catch {
       map = before.map
       dropNested(after: before.nested)
-      session.goBack(writer, to: before.mark)
+      session.hasNested = before.hasNested
+      writer.goBack(to: before.mark, keepingNames: before.hasNested)
+      writer.failure = nil
       throw encodingError(error, value, at: key())
     }
   }
@@ -170,12 +174,9 @@ extension ValueEncoder {
     switch session.form(of: Value.self) {
     case .direct(let type): try writeDirect(value, as: type)
     case .reshaped:
-      if let value = value as? any ReshapedEncodable {
-        try encodeInside(at: key) { try value.encodeReshaped(to: $0) }
-      } else {
-        try encodeInside(at: key) { try value.encode(to: $0) }
-      }
-    case .array, .ordinary: try encodeInside(at: key) { try value.encode(to: $0) }
+      guard let reshaped = value as? any ReshapedEncodable else { fallthrough }
+      try encodeInside(at: key) { try reshaped.encodeReshaped(to: $0) }
+    case .ordinary: try encodeInside(at: key) { try value.encode(to: $0) }
     }
   }
 
@@ -236,8 +237,11 @@ extension ValueEncoder {
     do {
       try reserve {
         let new = ValueEncoder(
-          session, session.makeWriter(like: writer), parent: self, key: key)
+          session,
+          ValueWriter(limits: writer.limits, symbols: writer.symbols, depth: writer.depth),
+          parent: self, key: key)
         inner = new
+        session.hasNested = true
         // Moved to a local variable for the change, so that reading the count, which is
         // far more frequent, needs no exclusivity check.
         var changed = nested

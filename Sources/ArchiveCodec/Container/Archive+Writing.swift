@@ -69,14 +69,14 @@ extension Archive {
   package static func write(
     _ records: RecordBatch, to storage: any ArchiveStorage, slots: [NewSlot],
     context: ArchiveContext, replacing: ArchiveVersion?, schema: UInt32, random: RandomSource,
-    moment: Moment, workerCount: Int? = nil
+    moment: Moment
   ) throws(ArchiveError) -> Summary {
     guard records.knownSymbolCount == 0 else {
       throw ArchiveError(.malformed, subject: "the records continue another archive")
     }
     return try replace(
       storage, slots: slots, context: context, replacing: replacing, random: random,
-      moment: moment, workerCount: workerCount
+      moment: moment
     ) { writer throws(ArchiveError) in
       try writer.append(records)
       return (
@@ -166,7 +166,7 @@ extension Archive {
 
   private static func replace(
     _ storage: any ArchiveStorage, slots: [NewSlot], context: ArchiveContext,
-    replacing: ArchiveVersion?, random: RandomSource, moment: Moment, workerCount: Int? = nil,
+    replacing: ArchiveVersion?, random: RandomSource, moment: Moment,
     _ body: (CommitWriter) throws(ArchiveError) -> (ArchiveVersion, Int)
   ) throws(ArchiveError) -> Summary {
     // The slow work for a passphrase is done before there is a temporary file.
@@ -175,7 +175,7 @@ extension Archive {
     var summary: Summary?
     try storage.replace { sink throws(ArchiveError) in
       let writer = try CommitWriter(
-        file, file.encoded, random: random, moment: moment, workerCount: workerCount, sink: sink)
+        file, file.encoded, random: random, moment: moment, sink: sink)
       let (version, count) = try body(writer)
       summary = Summary(version: version, byteCount: writer.fileByteCount, recordCount: count)
     }
@@ -202,11 +202,4 @@ extension Archive {
       return Moment(witness: writer.bytes)
     }
   }
-}
-
-/// The number of processors.
-package enum ProcessorCount {
-  /// Read once: the system reads files for the answer, which takes longer than reading
-  /// a small archive (benchmark: stores, restore of one scene).
-  package static let value = ProcessInfo.processInfo.activeProcessorCount
 }

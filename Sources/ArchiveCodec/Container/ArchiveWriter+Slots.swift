@@ -15,7 +15,7 @@ extension ArchiveWriter {
   /// stored.
   public var slots: [ArchiveSlot]? {
     // Also those of a file that could not be opened yet, after it was written.
-    state.withLock { ($0.unopened ?? $0.open?.keys)?.header.slots.map(ArchiveSlot.init) }
+    state.withLock { ($0.unopened ?? $0.open?.keys)?.header.slots }
   }
 
   /// Lets another key or passphrase open the archive.
@@ -158,7 +158,7 @@ extension Archive {
   public static func slots(of storage: any ArchiveStorage) throws(ArchiveError) -> [ArchiveSlot]? {
     do {
       guard let file = try storage.open() else { return nil }
-      return try StoredHeader(reading: file).header.slots.map(ArchiveSlot.init)
+      return try StoredHeader(reading: file).header.slots
     } catch {
       throw error.located(at: storage.location)
     }

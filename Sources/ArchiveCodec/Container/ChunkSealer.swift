@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import RestorationFoundation
 
 /// Seals the content of one commit, chunk by chunk.
 ///
@@ -7,8 +8,9 @@ internal import Dispatch
 struct ChunkSealer: ~Copyable, Sendable {
   let cipher: ChunkCipher
   let chunkByteCount: Int
-  /// How many processors may seal at once; nil for all that there are.
-  let workerCount: Int?
+  /// Read once: the system reads files for the answer, which takes longer than sealing
+  /// a small archive.
+  private static let processorCount = ProcessInfo.processInfo.activeProcessorCount
 
   /// Waking another processor takes as long as sealing a few chunks.
   private static let fewestSharedChunks = 8
@@ -47,7 +49,7 @@ struct ChunkSealer: ~Copyable, Sendable {
         content, range, number: UInt64(first + place), isLast: isEnd && place == count - 1,
         into: memory[frame..<frame + range.count + ChunkLayout.overhead])
     }
-    if count >= Self.fewestSharedChunks, workerCount ?? ProcessorCount.value > 1 {
+    if count >= Self.fewestSharedChunks, Self.processorCount > 1 {
       DispatchQueue.concurrentPerform(iterations: count, execute: seal)
     } else {
       for place in 0..<count { seal(place) }

@@ -31,7 +31,7 @@ final class CommitWriter {
   init(
     flags: UInt32, after previous: ArchiveVersion, keys: UnlockedHeader, fileHeader: [UInt8] = [],
     random: RandomSource, writingWitness writeWitness: (ByteBuffer) -> Void,
-    workerCount: Int? = nil, sink: any ArchiveSink
+    sink: any ArchiveSink
   ) throws(ArchiveError) {
     guard previous.generation < .max else {
       throw ArchiveError(.limitExceeded, subject: "generation")
@@ -48,7 +48,7 @@ final class CommitWriter {
         writingWitness: writeWitness))
     sealer = ChunkSealer(
       cipher: ChunkCipher(try keys.schedule.commitKey(header, previousMAC: previous.mac)),
-      chunkByteCount: keys.header.chunkByteCount, workerCount: workerCount)
+      chunkByteCount: keys.header.chunkByteCount)
     try memory.write(fileHeader)
     try write(header.write)
   }
@@ -56,13 +56,13 @@ final class CommitWriter {
   /// Writes the header of a new file, whose bytes are given, and begins its snapshot.
   convenience init(
     _ file: UnlockedHeader, _ bytes: [UInt8], random: RandomSource, moment: Archive.Moment,
-    workerCount: Int? = nil, sink: any ArchiveSink
+    sink: any ArchiveSink
   ) throws(ArchiveError) {
     try self.init(
       flags: CommitHeader.snapshot,
       after: ArchiveVersion(generation: file.header.baseGeneration, mac: file.schedule.genesis),
       keys: file, fileHeader: bytes, random: random,
-      writingWitness: { $0.write(moment.witness) }, workerCount: workerCount, sink: sink)
+      writingWitness: { $0.write(moment.witness) }, sink: sink)
   }
 
   private var chunkByteCount: Int { keys.header.chunkByteCount }
@@ -80,8 +80,7 @@ final class CommitWriter {
   /// Writes records before all others.
   func append(_ records: RecordBatch) throws(ArchiveError) {
     let byteCount = keys.header.byteCount + Self.byteCount(of: records)
-    sink.reserve(byteCount: byteCount)
-    if memory !== sink, byteCount <= Self.groupByteCount { memory.reserve(byteCount: byteCount) }
+    if memory === sink || byteCount <= Self.groupByteCount { memory.reserve(byteCount: byteCount) }
     index.append(records.index, at: contentByteCount)
     try append(records.frames)
   }

@@ -6,15 +6,12 @@ struct FrameWalk: ~Copyable {
   private let content: CommitContent
   /// The records that come, in the order of the content; nil before the index was read.
   private var entries: ArraySlice<IndexEntry>?
-  private var position: Int
+  private var position = 0
   private var due: [FrameKind] = [.symbols, .index]
   var window: ContentWindow
 
-  /// Begins behind all records, at a position; at the beginning if it is nil.
-  init(_ content: CommitContent, behindRecordsFrom position: Int? = nil) {
+  init(_ content: CommitContent) {
     self.content = content
-    entries = position.map { _ in [] }
-    self.position = position ?? 0
     window = ContentWindow(content.reader)
   }
 

@@ -7,8 +7,8 @@ extension Header {
   ///
   /// It stays the same in the files that follow this one, so that the slots can be
   /// copied to them.
-  func slotBinding(_ context: ArchiveContext) -> KeySlot.Binding {
-    KeySlot.Binding(archive: archiveID + [Self.majorVersion, Self.suite], context: context)
+  func slotBinding(_ context: ArchiveContext) -> ArchiveSlot.Binding {
+    ArchiveSlot.Binding(archive: archiveID + [Self.majorVersion, Self.suite], context: context)
   }
 
   /// Removes a slot, adds one, or replaces one by another.
@@ -21,23 +21,23 @@ extension Header {
     var slots = slots
     var place = slots.count
     if let old {
-      guard let found = slots.firstIndex(where: { $0.encoded == old.encoded }) else {
+      guard let found = slots.firstIndex(of: old) else {
         throw ArchiveError(.slotMissing)
       }
       place = found
-      slots.removeAll { $0.encoded == old.encoded }
+      slots.removeAll { $0 == old }
     }
     if let new {
       try Self.checkRoom(in: slots, for: new)
       slots.insert(
-        try KeySlot(new, wrapping: dataKey, binding: slotBinding(context), random: random),
+        try ArchiveSlot(new, wrapping: dataKey, binding: slotBinding(context), random: random),
         at: place)
     }
     guard slots.contains(where: { $0.kind != .unknown }) else { throw ArchiveError(.lastSlot) }
     self.slots = slots
   }
 
-  private static func checkRoom(in slots: [KeySlot], for new: NewSlot) throws(ArchiveError) {
+  private static func checkRoom(in slots: [ArchiveSlot], for new: NewSlot) throws(ArchiveError) {
     guard slots.count < slotCounts.upperBound else {
       throw ArchiveError(.limitExceeded, subject: "slots of an archive")
     }

@@ -39,7 +39,7 @@ struct Header: Sendable {
   /// Kept from a newer writer when only the slots change.
   var minorVersion = Self.minorVersion
   var optionalFeatures: UInt32 = 0
-  var slots: [KeySlot] = []
+  var slots: [ArchiveSlot] = []
 
   var chunkByteCount: Int { 1 << Int(chunkSize) }
   var replaced: ArchiveVersion { ArchiveVersion(generation: baseGeneration, mac: predecessorMAC) }
@@ -49,7 +49,7 @@ struct Header: Sendable {
   }
 
   static func byteCount(slotCount: Int) -> Int {
-    fixedByteCount + slotCount * KeySlot.byteCount + macByteCount
+    fixedByteCount + slotCount * ArchiveSlot.byteCount + macByteCount
   }
 
   /// The part of the header that every key of the file depends on, except the keys of the slots.
@@ -86,11 +86,9 @@ struct Header: Sendable {
   }
 
   func encoded(mac: [UInt8]) -> [UInt8] {
-    let writer = ByteBuffer()
-    writer.write(authenticatedBytes)
-    writer.write(mac)
-    writer.replace(Self.checksumRange, with: Self.checksum(of: writer.bytes))
-    return writer.bytes
+    var bytes = authenticatedBytes + mac
+    bytes.replaceSubrange(Self.checksumRange, with: Self.checksum(of: bytes))
+    return bytes
   }
 
   static let checksumRange = 32..<40

@@ -72,7 +72,7 @@ struct StoredHeader: Sendable {
       predecessorMAC: try reader.readBytes(count: 32), minorVersion: bytes[9],
       optionalFeatures: optionalFeatures)
     reader.offset = Header.fixedByteCount
-    for _ in 0..<slotCount { header.slots.append(try KeySlot(from: &reader)) }
+    for _ in 0..<slotCount { header.slots.append(try ArchiveSlot(from: &reader)) }
     self.header = header
   }
 }

@@ -71,7 +71,7 @@ final class UnlockedHeader: Sendable {
   ) throws(ArchiveError) -> ArchiveSlot {
     let opened = try header.openSlot(
       with: .passphrase(passphrase), context: context, limits: limits)
-    return ArchiveSlot(opened.slot)
+    return opened.slot
   }
 
   /// The header of the file with a slot less, one more, or one replaced by another.
@@ -105,7 +105,7 @@ extension StoredHeader {
 }
 
 private struct OpenedSlot: ~Copyable {
-  let slot: KeySlot
+  let slot: ArchiveSlot
   let dataKey: SecretBytes
 }
 

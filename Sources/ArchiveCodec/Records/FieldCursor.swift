@@ -13,11 +13,6 @@ package struct FieldCursor: Sendable {
   /// Whether the position is at the value that was found last, and not after it.
   @usableFromInline var isBeforeValue = false
 
-  /// How many entries were compared with a key, or passed.
-  ///
-  /// With this count a test proves that no record can make the search long.
-  package private(set) var stepCount = 0
-
   /// A cursor before the first value.
   package init(_ values: KeyedDecoder) {
     self.values = values
@@ -41,7 +36,6 @@ package struct FieldCursor: Sendable {
     of key: String, place: inout Int
   ) throws(ArchiveError) -> Int? {
     if isBeforeValue { try finishValue() }
-    stepCount += 1
     var found = valueAtPosition(of: key)
     place = position.place
     if found == nil, let entry = find(key) {
@@ -68,7 +62,7 @@ package struct FieldCursor: Sendable {
   /// Moves on behind the value that was found, which ends at an offset.
   @inlinable
   package mutating func advance(to end: Int) {
-    position.offset = end
+    position = EntryPosition(offset: end, place: position.place)
     isBeforeValue = false
   }
 
@@ -80,10 +74,10 @@ package struct FieldCursor: Sendable {
   package mutating func decode<Value: ArchiveValue>(
     _ type: Value.Type = Value.self, at offset: Int, forKey key: String
   ) throws(ArchiveError) -> Value {
-    var end = offset
     do {
-      let value = try Value.read(at: &end, in: bytes.span.extracting(record))
-      advance(to: end)
+      let reader = try ValueReader(bytes.span.extracting(record), at: offset)
+      let value = try Value.read(from: reader, in: bytes.span.extracting(record))
+      advance(to: reader.end)
       return value
     } catch {
       throw values.locate(error, key)
@@ -104,9 +98,6 @@ package struct FieldCursor: Sendable {
   private mutating func find(_ key: String) -> StoredMap.Entry? {
     let (stored, symbols) = (bytes, values.block.symbols)
     let bytes = stored.span.extracting(record)
-    if let entry = values.entries.match(key, at: position, in: bytes, symbols.names) {
-      return entry
-    }
-    return values.entries.search(key, from: position, in: bytes, symbols, counting: &stepCount)
+    return values.entries.find(key, from: position, in: bytes, symbols)
   }
 }

@@ -33,7 +33,7 @@ public struct KeyedDecoder: Sendable {
   ) throws(ArchiveError) {
     guard map.header.kind == .map else { throw map.mismatch("container") }
     let stored = block.bytes
-    entries = try StoredMap(map, in: stored.span.extracting(record))
+    entries = StoredMap(map, in: stored.span.extracting(record))
     (self.block, self.record) = (block, record)
   }
 

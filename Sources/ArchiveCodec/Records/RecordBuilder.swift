@@ -19,8 +19,6 @@ public final class RecordBuilder {
   /// The encoder of the last record; the next record gets the same one, unless the app
   /// kept it.
   private var encoder: KeyedEncoder
-  /// The encoder of the last record, if the caller made it for many records.
-  private var lent: KeyedEncoder?
   private var isAppending = false
   /// The open record, and the mark before it.
   private var record: UInt64 = 0
@@ -48,7 +46,7 @@ public final class RecordBuilder {
   ///     with these keys the entries of a record that leaves some out need no sorting.
   public convenience init(limits: ArchiveLimits = .standard, keys: [String] = []) {
     self.init(limits: limits, continuing: nil)
-    for key in keys { _ = writer.symbols.intern(key) }
+    for key in keys { _ = writer.symbols.search(key) }
   }
 
   /// Creates a builder for records that use the names of an archive.
@@ -83,11 +81,6 @@ public final class RecordBuilder {
       throw error
     }
     try note(byteCount: try close(encoder))
-  }
-
-  private func finishBlock() throws(ArchiveError) {
-    takeBlock(leaving: BlockMemory.keptByteCount)
-    if let drainWhenLarge { try drainWhenLarge() }
   }
 
   private func takeBlock(leaving byteCount: Int) {
@@ -157,16 +150,28 @@ extension RecordBuilder {
 extension RecordBuilder {
   /// Begins a record, which has to be ended or abandoned.
   ///
-  /// - Parameter record: The identifier, not 0 and used once in an archive.
+  /// - Parameters:
+  ///   - record: The identifier, not 0 and used once in an archive.
+  ///   - given: An encoder that this builder has made; nil for one that nobody has kept.
   /// - Returns: An encoder for the record's values, which is closed with the record.
   /// - Throws: ``ArchiveError`` with `malformed` if the identifier is 0, or
   ///   `encoderClosed` if another record is open.
-  package func begin(record: UInt64) throws(ArchiveError) -> KeyedEncoder {
+  @discardableResult
+  package func begin(
+    record: UInt64, with given: KeyedEncoder? = nil
+  ) throws(ArchiveError) -> KeyedEncoder {
     try check(record)
-    // An encoder that the app kept must not write into later records.
-    if !isKnownUniquelyReferenced(&encoder) { encoder = makeEncoder() }
-    lent = nil
-    open(record, encoder)
+    if let given {
+      precondition(given.writer === writer, "the encoder of another builder")
+      if encoder !== given { encoder = given }
+    } else if !isKnownUniquelyReferenced(&encoder) {
+      // An encoder that the app kept must not write into later records.
+      encoder = makeEncoder()
+    }
+    isAppending = true
+    self.record = record
+    start = writer.openFrame(record)
+    encoder.open()
     return encoder
   }
 
@@ -174,19 +179,6 @@ extension RecordBuilder {
   /// keep it longer than for one.
   package func makeEncoder() -> KeyedEncoder {
     KeyedEncoder(writer)
-  }
-
-  /// Begins a record, which has to be ended or abandoned.
-  ///
-  /// - Parameters:
-  ///   - record: The identifier, not 0 and used once in an archive.
-  ///   - encoder: An encoder that this builder has made.
-  /// - Throws: As the other form does.
-  package func begin(record: UInt64, with encoder: KeyedEncoder) throws(ArchiveError) {
-    precondition(encoder.writer === writer, "the encoder of another builder")
-    try check(record)
-    if lent !== encoder { lent = encoder }
-    open(record, encoder)
   }
 
   private func check(_ record: UInt64) throws(ArchiveError) {
@@ -198,18 +190,11 @@ extension RecordBuilder {
     }
   }
 
-  private func open(_ record: UInt64, _ encoder: KeyedEncoder) {
-    isAppending = true
-    self.record = record
-    start = writer.openFrame(record)
-    encoder.open()
-  }
-
   /// Ends the open record; after an error nothing of the record remains.
   ///
   /// - Throws: ``ArchiveError`` as ``append(record:_:)`` does.
   package func end() throws {
-    try note(byteCount: try close(lent ?? encoder))
+    try note(byteCount: try close(encoder))
   }
 
   /// Ends the open record, and removes it if it is equal to the stored one.
@@ -218,21 +203,15 @@ extension RecordBuilder {
   ///
   /// - Parameter known: The fingerprint of the stored record; nil writes this one
   ///   anyway.
-  /// - Returns: The fingerprint of the record, and whether it is written.
+  /// - Returns: The fingerprint of the record.
   /// - Throws: As ``end()``.
-  package func end(
-    ifOtherThan known: RecordFingerprint?
-  ) throws -> (fingerprint: RecordFingerprint, isWritten: Bool) {
-    let byteCount = try close(lent ?? encoder)
+  package func end(ifOtherThan known: RecordFingerprint?) throws -> RecordFingerprint {
+    let byteCount = try close(encoder)
     let fingerprint = writer.output.withBytes { bytes in
       RecordFingerprint(bytes.extracting(bytes.count - byteCount..<bytes.count))
     }
-    guard fingerprint != known else {
-      abandon()
-      return (fingerprint, false)
-    }
-    try note(byteCount: byteCount)
-    return (fingerprint, true)
+    if fingerprint == known { abandon() } else { try note(byteCount: byteCount) }
+    return fingerprint
   }
 
   /// Writes the frame of the record; returns the size of the payload in bytes.
@@ -251,13 +230,15 @@ extension RecordBuilder {
     index.append(
       IndexEntry(record: record, offset: frameStart + start.byteCount, byteCount: byteCount))
     isAppending = false
-    if writer.output.count > fullByteCount { try finishBlock() }
+    guard writer.output.count > fullByteCount else { return }
+    takeBlock(leaving: BlockMemory.keptByteCount)
+    if let drainWhenLarge { try drainWhenLarge() }
   }
 
   /// Abandons the open record: nothing of it remains.
   package func abandon() {
     precondition(isAppending, "no record is open")
-    (lent ?? encoder).abandon()
+    encoder.abandon()
     writer.goBack(to: start)
     if writer.hasFailed { writer.failure = nil }
     isAppending = false

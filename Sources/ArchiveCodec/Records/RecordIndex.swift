@@ -1,12 +1,12 @@
 /// The entries of records, as they will lie in the index of a commit.
 struct RecordIndex: Sendable {
   /// The entries of 16 bytes each; no entry is in two blocks.
-  let blocks: ByteBlocks
+  fileprivate(set) var blocks = ByteBlocks()
   /// The payload bytes of all records.
-  let recordByteCount: Int
+  fileprivate(set) var recordByteCount = 0
   /// Whether each entry has a greater record than the one before it.
-  fileprivate let isAscending: Bool
-  fileprivate let lastRecord: UInt64
+  fileprivate var isAscending = true
+  fileprivate var lastRecord: UInt64 = 0
 
   var count: Int { blocks.byteCount / IndexEntry.byteCount }
 
@@ -42,10 +42,9 @@ extension RecordIndex {
       last = entry.record
       buffer.write(entry)
     }
-    var blocks = ByteBlocks()
-    blocks.append(buffer.take(leaving: 1))
-    return RecordIndex(
-      blocks: blocks, recordByteCount: recordByteCount, isAscending: true, lastRecord: last)
+    var sorted = RecordIndex(recordByteCount: recordByteCount, lastRecord: last)
+    sorted.blocks.append(buffer.take(leaving: 1))
+    return sorted
   }
 }
 
@@ -67,23 +66,20 @@ final class RecordIndexWriter {
   private static let firstBlockByteCount = 1 << 15
   private static let blockByteCount = BlockMemory.keptByteCount
 
-  private var blocks = ByteBlocks()
-  /// The entries after these blocks.
+  private var index = RecordIndex()
+  /// The entries after those of the index.
   private let buffer = ByteBuffer()
   /// The size at which the present block is full, in bytes.
   private var fullByteCount = firstBlockByteCount
-  private(set) var recordByteCount = 0
-  private var lastRecord: UInt64 = 0
-  private var isAscending = true
 
-  var count: Int { (blocks.byteCount + buffer.count) / IndexEntry.byteCount }
+  private var count: Int { index.count + buffer.count / IndexEntry.byteCount }
 
   @inline(__always)
   func append(_ entry: IndexEntry) {
     buffer.write(entry)
-    isAscending = isAscending && entry.record > lastRecord
-    lastRecord = entry.record
-    recordByteCount += entry.byteCount
+    index.isAscending = index.isAscending && entry.record > index.lastRecord
+    index.lastRecord = entry.record
+    index.recordByteCount += entry.byteCount
     if buffer.count >= fullByteCount { finishBlock(leaving: Self.blockByteCount) }
   }
 
@@ -99,17 +95,11 @@ final class RecordIndexWriter {
   /// Replaces all entries by others.
   func replace(by index: RecordIndex) {
     buffer.truncate(to: 0)
-    blocks = index.blocks
-    recordByteCount = index.recordByteCount
-    isAscending = index.isAscending
-    lastRecord = index.lastRecord
+    self.index = index
   }
 
   private func finishBlock(leaving byteCount: Int) {
-    var blocks = blocks
-    self.blocks = ByteBlocks()
-    blocks.append(buffer.take(leaving: byteCount))
-    self.blocks = blocks
+    index.blocks.append(buffer.take(leaving: byteCount))
     fullByteCount = max(byteCount, Self.firstBlockByteCount)
   }
 
@@ -119,9 +109,6 @@ final class RecordIndexWriter {
   /// - Complexity: O(*n* log *n*), or O(1) if the entries came in order.
   func finish() throws(ArchiveError) -> RecordIndex {
     if buffer.count > 0 { finishBlock(leaving: 64) }
-    let index = RecordIndex(
-      blocks: blocks, recordByteCount: recordByteCount, isAscending: isAscending,
-      lastRecord: lastRecord)
-    return isAscending ? index : try index.sorted()
+    return index.isAscending ? index : try index.sorted()
   }
 }

@@ -18,7 +18,8 @@ extension ArchiveKey {
         from: Self.fileChecksum(UnsafeRawPointer(key)), byteCount: Self.checksumByteCount)
     }
     try unsafe image.withBytes { (bytes) throws(ArchiveError) in
-      try unsafe file.write(UnsafeRawBufferPointer(start: bytes, count: Self.fileByteCount))
+      try unsafe file.write(
+        UnsafeRawBufferPointer(start: bytes, count: Self.fileByteCount), at: 0)
     }
   }
 

@@ -23,15 +23,12 @@ public struct ArchiveSlot: Hashable, Sendable {
   /// The number that the caller gave the slot to find its key by, 0 if none.
   ///
   /// The number is a hint. Only the slot's commitment decides which key fits.
-  public let keyReference: UInt64
-
-  let encoded: [UInt8]
-
-  init(_ slot: KeySlot) {
-    kind = slot.kind
-    keyReference = slot.kind == .unknown ? 0 : slot.keyReference
-    encoded = slot.encoded
+  public var keyReference: UInt64 {
+    kind == .unknown ? 0 : encoded.span.littleEndian(Self.keyReferenceRange)
   }
+
+  /// All bytes of the slot, also the unknown bytes of a slot of an unknown kind.
+  let encoded: [UInt8]
 }
 
 /// A slot that is to be made, for a new key or passphrase; see ``ArchiveSlot``.

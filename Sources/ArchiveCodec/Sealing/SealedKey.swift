@@ -19,7 +19,7 @@ package struct SealedKey: Sendable {
   /// All bytes of the sealed key.
   package let bytes: [UInt8]
   private let identifier: [UInt8]
-  private let slot: KeySlot
+  private let slot: ArchiveSlot
 
   /// Seals a key under another one.
   package init(
@@ -27,7 +27,7 @@ package struct SealedKey: Sendable {
     random: RandomSource = .system
   ) throws(ArchiveError) {
     identifier = random.bytes(count: Self.identifierRange.count)
-    slot = try KeySlot(
+    slot = try ArchiveSlot(
       .key(master), wrapping: key.secret, binding: Self.binding(identifier, context),
       random: random)
     let content = Self.magic + identifier + slot.encoded
@@ -44,17 +44,16 @@ package struct SealedKey: Sendable {
     else { throw ArchiveError(.keyDamaged) }
     self.bytes = bytes
     identifier = Array(bytes[Self.identifierRange])
-    var reader = ByteReader(content)
-    reader.offset = Self.identifierRange.upperBound
+    var reader = ByteReader(content, from: Self.identifierRange.upperBound)
     do throws(ArchiveError) {
-      slot = try KeySlot(from: &reader)
+      slot = try ArchiveSlot(from: &reader)
     } catch {
       throw ArchiveError(.keyDamaged)
     }
     guard slot.kind == .key else { throw ArchiveError(.keyDamaged) }
   }
 
-  /// The key, in a page that it shares with others; nil if it is sealed under another master key.
+  /// The key, in a region that it shares with others; nil if it is sealed under another master key.
   ///
   /// - Throws: ``ArchiveError`` with `wrongContext` if the key belongs to another
   ///   context.
@@ -62,7 +61,7 @@ package struct SealedKey: Sendable {
     with master: ArchiveKey, context: ArchiveContext
   ) throws(ArchiveError) -> ArchiveKey? {
     switch try slot.open(.key(master), Self.binding(identifier, context)) {
-    case .dataKey(let key): return try ArchiveKey(packing: key)
+    case .dataKey(let key): return ArchiveKey(sharing: key)
     case .otherContext: throw ArchiveError(.wrongContext)
     case .otherCredential: return nil
     }
@@ -73,8 +72,8 @@ package struct SealedKey: Sendable {
   /// It is longer than that of an archive, so that no slot of one fits the other.
   private static func binding(
     _ identifier: [UInt8], _ context: ArchiveContext
-  ) -> KeySlot.Binding {
-    KeySlot.Binding(archive: identifier + Array("sealed key".utf8), context: context)
+  ) -> ArchiveSlot.Binding {
+    ArchiveSlot.Binding(archive: identifier + Array("sealed key".utf8), context: context)
   }
 
   private static func checksum(_ content: [UInt8]) -> [UInt8] {

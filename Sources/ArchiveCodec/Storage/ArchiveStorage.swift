@@ -114,11 +114,6 @@ public protocol ArchiveLock: AnyObject, Sendable {
 
 /// Takes the bytes of an archive in order.
 public protocol ArchiveSink: AnyObject {
-  /// Makes room for bytes that will be written, where that saves time; makes none by default.
-  ///
-  /// - Parameter byteCount: About how many bytes will be written.
-  func reserve(byteCount: Int)
-
   /// Writes all of the bytes.
   ///
   /// - Throws: ``ArchiveError`` with `storageFull` or `inputOutput`.
@@ -126,9 +121,6 @@ public protocol ArchiveSink: AnyObject {
 }
 
 extension ArchiveSink {
-  /// Makes no room in advance; each write makes its own.
-  public func reserve(byteCount: Int) {}
-
   /// Writes a part of a file in pieces, so that the file need not fit into memory.
   package func write(_ range: Range<Int>, of file: any ArchiveFile) throws(ArchiveError) {
     var offset = range.lowerBound

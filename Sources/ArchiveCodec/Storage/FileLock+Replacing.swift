@@ -74,9 +74,7 @@ extension FileLock {
     let temporary = try TemporaryFile(
       in: Directory(parentOf: path), for: LockFile.archive(lockedBy: name) ?? name)
     do throws(ArchiveError) {
-      try unsafe content.withUnsafeBufferPointer { (content) throws(ArchiveError) in
-        try unsafe temporary.file.write(UnsafeRawBufferPointer(content))
-      }
+      try temporary.file.write(content, at: 0)
       try check(temporary.file)
       try SystemCall.check { unsafe rename(temporary.path, path) }
     } catch {

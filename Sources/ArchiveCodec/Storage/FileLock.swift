@@ -17,13 +17,10 @@ final class FileLock: ArchiveLock {
   init(_ path: String) throws(ArchiveError) {
     for _ in 0..<Self.largestTryCount {
       guard let file = try Self.open(path) else { continue }
-      do throws(ArchiveError) {
-        try SystemCall.check {
-          var region = Self.wholeFile
-          return unsafe fcntl(file.descriptor, Self.setLock, &region)
-        }
-      } catch {
-        guard [EAGAIN, EACCES].contains(error.systemError) else { throw error }
+      switch Self.attempt(file) {
+      case .locked: break
+      case .unsupported(let error): throw error
+      case .refused:
         let holder = FileIdentity(try file.status())
         let isOwn = OpenLockFile.isLockedHere(holder)
         throw ArchiveError(
@@ -103,7 +100,7 @@ final class FileLock: ArchiveLock {
     /// Another open file has the lock.
     case refused
     /// The file system has no such locks.
-    case unsupported
+    case unsupported(ArchiveError)
   }
 
   /// Locks a file that is open for writing, until the file is closed; never waits.
@@ -115,7 +112,7 @@ final class FileLock: ArchiveLock {
       }
       return .locked
     } catch {
-      return [EAGAIN, EACCES].contains(error.systemError) ? .refused : .unsupported
+      return [EAGAIN, EACCES].contains(error.systemError) ? .refused : .unsupported(error)
     }
   }
 

@@ -100,7 +100,7 @@ public struct FileStorage: ArchiveStorage {
         { file throws(ArchiveError) in
           let sink = FileSink(file.descriptor)
           defer { sink.close() }
-          try SystemCall.withoutFileSizeSignal { () throws(ArchiveError) in try body(sink) }
+          try body(sink)
         }, publish: { unsafe rename($0, $1) })
     }
   }
@@ -208,9 +208,7 @@ extension StoredFile {
 
   func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
     noteChange(from: offset)
-    try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(ArchiveError) in
-      try unsafe file.write(UnsafeRawBufferPointer(buffer), at: offset)
-    }
+    try file.write(bytes, at: offset)
   }
 
   func truncate(to byteCount: Int) throws(ArchiveError) {
@@ -237,6 +235,7 @@ extension StoredFile {
 /// Writes to a descriptor that another object owns and keeps open.
 private final class FileSink: ArchiveSink {
   private var descriptor: CInt
+  private var byteCount = 0
 
   init(_ descriptor: CInt) {
     self.descriptor = descriptor
@@ -249,7 +248,8 @@ private final class FileSink: ArchiveSink {
 
   func write(_ bytes: [UInt8]) throws(ArchiveError) {
     try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(ArchiveError) in
-      try unsafe OpenFile.write(UnsafeRawBufferPointer(buffer), to: descriptor)
+      try unsafe OpenFile.write(UnsafeRawBufferPointer(buffer), at: byteCount, of: descriptor)
     }
+    byteCount += bytes.count
   }
 }

@@ -135,8 +135,6 @@ package final class OpenLockFile: Sendable {
   }
 
   package func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
-    try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(ArchiveError) in
-      try unsafe file.write(UnsafeRawBufferPointer(buffer), at: offset)
-    }
+    try file.write(bytes, at: offset)
   }
 }

@@ -146,7 +146,7 @@ package final class MemorySink: ArchiveSink {
 
   // Growing step by step would copy all bytes several times (benchmark: encode and seal
   // keyed records).
-  package func reserve(byteCount: Int) {
+  func reserve(byteCount: Int) {
     bytes.reserveCapacity(byteCount)
   }
 

@@ -47,39 +47,30 @@ package struct OpenFile: ~Copyable, Sendable {
     try SystemCall.check { fchmod(descriptor, 0o600) }
   }
 
-  package func write(_ bytes: UnsafeRawBufferPointer) throws(ArchiveError) {
-    try SystemCall.withoutFileSizeSignal { () throws(ArchiveError) in
-      try unsafe Self.write(bytes, to: descriptor)
-    }
-  }
-
-  /// Writes all of the bytes; the caller is in ``SystemCall/withoutFileSizeSignal(_:)``.
-  static func write(
-    _ bytes: UnsafeRawBufferPointer, to descriptor: CInt
-  ) throws(ArchiveError) {
-    try unsafe writeAll(bytes) { (rest, _) in
-      unsafe systemWrite(descriptor, rest.baseAddress, rest.count)
+  package func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
+    try unsafe bytes.withUnsafeBufferPointer { (bytes) throws(ArchiveError) in
+      try unsafe write(UnsafeRawBufferPointer(bytes), at: offset)
     }
   }
 
   package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(ArchiveError) {
-    try SystemCall.withoutFileSizeSignal { () throws(ArchiveError) in
-      try unsafe Self.writeAll(bytes) { rest, written in
-        unsafe pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset + written))
-      }
-    }
+    try unsafe Self.write(bytes, at: offset, of: descriptor)
   }
 
-  private static func writeAll(
-    _ bytes: UnsafeRawBufferPointer, _ call: (_ rest: UnsafeRawBufferPointer, _ written: Int) -> Int
+  /// Writes all of the bytes.
+  static func write(
+    _ bytes: UnsafeRawBufferPointer, at offset: Int, of descriptor: CInt
   ) throws(ArchiveError) {
-    var written = 0
-    while written < bytes.count {
-      let count = try SystemCall.check {
-        unsafe call(UnsafeRawBufferPointer(rebasing: bytes[written...]), written)
+    try SystemCall.withoutFileSizeSignal { () throws(ArchiveError) in
+      var written = 0
+      while written < bytes.count {
+        let count = try SystemCall.check {
+          let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[written...])
+          return unsafe pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset + written))
+        }
+        guard count > 0 else { throw ArchiveError(.inputOutput, subject: "nothing was written") }
+        written += count
       }
-      guard count > 0 else { throw ArchiveError(.inputOutput, subject: "nothing was written") }
-      written += count
     }
   }
 
@@ -123,11 +114,6 @@ package struct OpenFile: ~Copyable, Sendable {
     #endif
     try SystemCall.check { fsync(descriptor) }
   }
-}
-
-/// A function of its own: inside the type, `write` would name the method.
-private func systemWrite(_ descriptor: CInt, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-  unsafe write(descriptor, bytes, count)
 }
 
 extension stat {

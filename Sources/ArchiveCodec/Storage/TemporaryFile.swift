@@ -28,13 +28,14 @@ package struct TemporaryFile: ~Copyable {
       // Until the file is locked, other processes take it for one that was left behind.
       // They lock the file before they remove it: then either the lock is refused here,
       // or the name is gone already.
-      let attempt = FileLock.attempt(file)
-      guard attempt != .refused else {
+      let status = try file.status()
+      switch FileLock.attempt(file) {
+      case .refused:
         _ = unsafe unlink(path)
         continue
+      case .locked: if try !FileLock.names(path, FileIdentity(status)) { continue }
+      case .unsupported: break
       }
-      let status = try file.status()
-      if attempt == .locked, try !FileLock.names(path, FileIdentity(status)) { continue }
       do throws(ArchiveError) {
         try file.openToOwnerAlone(status)
       } catch {

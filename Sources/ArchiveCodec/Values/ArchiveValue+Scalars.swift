@@ -6,14 +6,6 @@ extension Bool: ArchiveValue {
     writer.output.writeByte(self ? ValueTag.true : ValueTag.false)
   }
 
-  /// Reads a Bool, in its usual form at once.
-  public static func read(
-    at offset: inout Int, in bytes: Span<UInt8>
-  ) throws(ArchiveError) -> Bool {
-    if let value = bytes.plainBool(at: &offset) { return value }
-    return try readAnyForm(at: &offset, in: bytes)
-  }
-
   /// Reads a Bool.
   public static func read(
     from reader: ValueReader, in bytes: Span<UInt8>
@@ -26,14 +18,6 @@ extension Bool: ArchiveValue {
 extension String: ArchiveValue {
   /// Writes the UTF-8 bytes as they are, without normalization.
   public func write(to writer: ValueWriter) { writer.write(self) }
-
-  /// Reads a string, in its usual form at once.
-  public static func read(
-    at offset: inout Int, in bytes: Span<UInt8>
-  ) throws(ArchiveError) -> String {
-    if let text = bytes.plainText(at: &offset) { return bytes.text(text) }
-    return try readAnyForm(at: &offset, in: bytes)
-  }
 
   /// Reads a string.
   public static func read(
@@ -66,13 +50,6 @@ extension Float: ArchiveValue {
     }
     return narrowed
   }
-
-  /// Reads Floats, packed or not.
-  public static func readArray(
-    from reader: ValueReader, in bytes: Span<UInt8>
-  ) throws(ArchiveError) -> [Float] {
-    try reader.readPacked(bytes, .float) { Float(bitPattern: UInt32(truncatingIfNeeded: $0)) }
-  }
 }
 
 extension Double: ArchiveValue {
@@ -87,14 +64,6 @@ extension Double: ArchiveValue {
     for value in values { writer.output.writeInteger(value.bitPattern) }
   }
 
-  /// Reads a Double, in its usual form at once.
-  public static func read(
-    at offset: inout Int, in bytes: Span<UInt8>
-  ) throws(ArchiveError) -> Double {
-    if let bits = bytes.plainBits(ValueTag.double, at: &offset) { return Double(bitPattern: bits) }
-    return try readAnyForm(at: &offset, in: bytes)
-  }
-
   /// Reads a Double or a Float.
   public static func read(
     from reader: ValueReader, in bytes: Span<UInt8>
@@ -105,29 +74,12 @@ extension Double: ArchiveValue {
     default: throw reader.mismatch("double")
     }
   }
-
-  /// Reads Doubles, packed or not.
-  public static func readArray(
-    from reader: ValueReader, in bytes: Span<UInt8>
-  ) throws(ArchiveError) -> [Double] {
-    try reader.readPacked(bytes, .double) { Double(bitPattern: $0) }
-  }
 }
 
 extension Date: ArchiveValue {
   /// Writes the seconds since the start of 2001 in UTC, without loss.
   public func write(to writer: ValueWriter) {
     writer.output.write(tag: ValueTag.date, timeIntervalSinceReferenceDate.bitPattern)
-  }
-
-  /// Reads a Date, in its usual form at once.
-  public static func read(
-    at offset: inout Int, in bytes: Span<UInt8>
-  ) throws(ArchiveError) -> Date {
-    if let bits = bytes.plainBits(ValueTag.date, at: &offset) {
-      return Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits))
-    }
-    return try readAnyForm(at: &offset, in: bytes)
   }
 
   /// Reads a Date.
@@ -201,14 +153,6 @@ extension URL: ArchiveValue {
 extension Data: ArchiveValue {
   /// Writes the bytes.
   public func write(to writer: ValueWriter) { writer.write(payload: span, tag: ValueTag.bytes) }
-
-  /// Reads bytes, in their usual form at once.
-  public static func read(
-    at offset: inout Int, in bytes: Span<UInt8>
-  ) throws(ArchiveError) -> Data {
-    if let range = bytes.plainBytes(at: &offset) { return bytes.data(range) }
-    return try readAnyForm(at: &offset, in: bytes)
-  }
 
   /// Reads bytes.
   public static func read(

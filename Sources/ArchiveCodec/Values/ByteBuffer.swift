@@ -217,14 +217,6 @@
     count = newCount
   }
 
-  /// Replaces bytes by as many others.
-  func replace(_ range: Range<Int>, with more: [UInt8]) {
-    precondition(range.upperBound <= count && range.count == more.count, "another size")
-    for (place, byte) in zip(range, more) {
-      unsafe base.storeBytes(of: byte, toByteOffset: place, as: UInt8.self)
-    }
-  }
-
   /// The room for a header: most headers have a tag and a length of two bytes.
   static let headerRoom = 3
 

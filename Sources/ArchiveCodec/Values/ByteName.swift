@@ -60,21 +60,16 @@ extension String {
 extension String {
   /// Whether the bytes of another text stand somewhere in this one.
   ///
-  /// - Complexity: As ``firstIndex(ofBytes:)``.
-  package func containsBytes(of other: String) -> Bool { firstIndex(ofBytes: other) != nil }
-
-  /// Where the bytes of another text stand in this one for the first time; nil if they do not.
-  ///
   /// To search for the characters of a short text takes twenty times as long.
   ///
   /// - Complexity: O(*n* · *m*) in the bytes of both, so for a short text that is no input.
-  package func firstIndex(ofBytes other: String) -> String.Index? {
+  package func containsBytes(of other: String) -> Bool {
     var rest = utf8[...]
     while rest.count >= other.utf8.count {
-      if rest.starts(with: other.utf8) { return rest.startIndex }
+      if rest.starts(with: other.utf8) { return true }
       rest = rest.dropFirst()
     }
-    return nil
+    return false
   }
 }
 

@@ -1,44 +1,40 @@
 /// A cursor over bytes that throws instead of reading past their end.
 struct ByteReader: Sendable {
   let bytes: [UInt8]
-  var offset: Int
+  private var cursor: ByteCursor
 
   init(_ bytes: [UInt8], from offset: Int = 0) {
-    (self.bytes, self.offset) = (bytes, offset)
+    self.bytes = bytes
+    cursor = ByteCursor(bytes.span, from: offset, to: bytes.count)
   }
 
-  var end: Int { bytes.count }
-  var isAtEnd: Bool { offset >= end }
-
-  func malformed(at offset: Int) -> ArchiveError {
-    ArchiveError(.malformed, offset: offset)
+  var offset: Int {
+    get { cursor.offset }
+    set { cursor.offset = newValue }
   }
+  var end: Int { cursor.end }
+  var isAtEnd: Bool { cursor.isAtEnd }
 
-  /// Runs a step of a cursor over these bytes.
-  @inline(__always)
-  private mutating func step<Result>(
-    _ body: (inout ByteCursor, Span<UInt8>) throws(ArchiveError) -> Result
-  ) throws(ArchiveError) -> Result {
-    var cursor = ByteCursor(bytes.span, from: offset, to: end)
-    defer { offset = cursor.offset }
-    return try body(&cursor, bytes.span)
-  }
+  func malformed(at offset: Int) -> ArchiveError { cursor.malformed(at: offset) }
 
   mutating func readByte() throws(ArchiveError) -> UInt8 {
-    try step { (cursor, bytes) throws(ArchiveError) in try cursor.readByte(bytes) }
+    let bytes = bytes
+    return try cursor.readByte(bytes.span)
   }
 
   mutating func readRange(count: Int) throws(ArchiveError) -> Range<Int> {
-    try step { (cursor, _) throws(ArchiveError) in try cursor.readRange(count: count) }
+    try cursor.readRange(count: count)
   }
 
   mutating func readVarint() throws(ArchiveError) -> UInt64 {
-    try step { (cursor, bytes) throws(ArchiveError) in try cursor.readVarint(bytes) }
+    let bytes = bytes
+    return try cursor.readVarint(bytes.span)
   }
 
   /// Reads the length of a part that must lie in the rest of these bytes.
   mutating func readCount() throws(ArchiveError) -> Int {
-    try step { (cursor, bytes) throws(ArchiveError) in try cursor.readCount(bytes) }
+    let bytes = bytes
+    return try cursor.readCount(bytes.span)
   }
 
   mutating func readBytes(count: Int) throws(ArchiveError) -> [UInt8] {
@@ -49,9 +45,8 @@ struct ByteReader: Sendable {
     _ type: Integer.Type = Integer.self
   ) throws(ArchiveError) -> Integer {
     let count = Integer.bitWidth / UInt8.bitWidth
-    return try step { (cursor, bytes) throws(ArchiveError) in
-      Integer(truncatingIfNeeded: try cursor.readLowBytes(bytes, count: count))
-    }
+    let bytes = bytes
+    return Integer(truncatingIfNeeded: try cursor.readLowBytes(bytes.span, count: count))
   }
 
   mutating func readString(count: Int) throws(ArchiveError) -> String {

@@ -36,7 +36,7 @@ struct OpenMap {
     guard key.utf8.count <= writer.limits.keyByteCount else {
       throw ArchiveError(.limitExceeded, subject: "bytes of a key")
     }
-    if let symbol = writer.symbols.intern(key) { return writeKey(symbol: symbol, to: writer) }
+    if let symbol = writer.symbols.search(key) { return writeKey(symbol: symbol, to: writer) }
     writer.output.writeKey(inline: key)
     isInOrder = false
     count += 1
@@ -46,7 +46,6 @@ struct OpenMap {
   @inline(__always)
   mutating func writeKey(symbol: UInt32, to writer: ValueWriter) {
     writer.output.writeKey(symbol: symbol)
-    if writer.symbolsUsed <= symbol { writer.symbolsUsed = Int(symbol) + 1 }
     note(symbol)
   }
 

@@ -8,7 +8,7 @@ struct StoredMap: Sendable {
   let payload: Range<Int>
   /// The number of the entries.
   let count: Int
-  private let table: FieldOffsets?
+  private let table: ElementOffsets?
 
   /// A larger map gets a table.
   static let longestScan = 32
@@ -28,10 +28,10 @@ struct StoredMap: Sendable {
   }
 
   /// - Complexity: O(1) for a small map, otherwise O(*n*) in its entries.
-  init(_ map: ValueReader, in bytes: Span<UInt8>) throws(ArchiveError) {
+  init(_ map: ValueReader, in bytes: Span<UInt8>) {
     payload = map.header.payload
     count = map.header.count
-    table = count > Self.longestScan ? try FieldOffsets(of: map, in: bytes) : nil
+    table = count > Self.longestScan ? ElementOffsets(of: map, in: bytes) : nil
   }
 
   var start: EntryPosition { EntryPosition(offset: payload.lowerBound, place: 0) }
@@ -45,8 +45,7 @@ struct StoredMap: Sendable {
     _ name: String, from position: EntryPosition, in bytes: Span<UInt8>, _ symbols: SymbolTable
   ) -> Entry? {
     if let entry = match(name, at: position, in: bytes, symbols.names) { return entry }
-    var steps = 0
-    return search(name, from: position, in: bytes, symbols, counting: &steps)
+    return search(name, from: position, in: bytes, symbols)
   }
 
   /// The entry at a position, if it has this name.
@@ -67,21 +66,20 @@ struct StoredMap: Sendable {
     return Entry(start: position.offset, value: cursor.offset, place: position.place, key: key)
   }
 
-  /// Finds an entry that is not at the position; counts the compared entries.
+  /// Finds an entry that is not at the position.
   @inline(never)
-  func search(
-    _ name: String, from position: EntryPosition, in bytes: Span<UInt8>, _ symbols: SymbolTable,
-    counting steps: inout Int
+  private func search(
+    _ name: String, from position: EntryPosition, in bytes: Span<UInt8>, _ symbols: SymbolTable
   ) -> Entry? {
     if let table {
       if let symbol = symbols.number(of: name),
-        let position = table.position(of: name, symbol, in: bytes, counting: &steps),
+        let position = table.position(of: name, symbol, in: bytes),
         let entry = match(name, at: position, in: bytes, symbols.names)
       {
         return entry
       }
       // A name that has a symbol is inline all the same in a dictionary.
-      guard let position = table.position(of: name, nil, in: bytes, counting: &steps)
+      guard let position = table.position(of: name, nil, in: bytes)
       else { return nil }
       return match(name, at: position, in: bytes, symbols.names)
     }
@@ -89,7 +87,6 @@ struct StoredMap: Sendable {
     var next = position
     for _ in 0..<count {
       if next.offset >= payload.upperBound { next = start }
-      steps += 1
       if let entry = match(name, at: next, in: bytes, symbols.names) { return entry }
       guard let following = self.position(after: next, in: bytes) else { return nil }
       next = following
@@ -111,8 +108,13 @@ struct StoredMap: Sendable {
 /// entries before it.
 @usableFromInline
 struct EntryPosition: Sendable {
-  @usableFromInline var offset: Int
-  var place: Int
+  @usableFromInline let offset: Int
+  @usableFromInline let place: Int
+
+  @usableFromInline
+  init(offset: Int, place: Int) {
+    (self.offset, self.place) = (offset, place)
+  }
 }
 
 // MARK: - All entries

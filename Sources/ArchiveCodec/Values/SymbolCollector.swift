@@ -25,16 +25,6 @@ final class SymbolCollector {
     for name in table.names { keys.append(name) }
   }
 
-  /// The number of a name, a new one if needed; nil if the name has to be written inline.
-  ///
-  /// Records of one kind repeat their names in order, so the name that followed
-  /// the last one before is tried first: comparing is four times as fast as
-  /// hashing (benchmark: encode and seal keyed records).
-  @inline(__always)
-  func intern(_ name: String) -> UInt32? {
-    guess(name) ?? search(name)
-  }
-
   /// The number of a short name or literal that comes in the same order as before.
   ///
   /// The method calls no function, so it counts no references.
@@ -43,8 +33,13 @@ final class SymbolCollector {
     keys.next(ifItIs: name)
   }
 
+  /// The number of a name, a new one if needed; nil if the name has to be written inline.
+  ///
+  /// Records of one kind repeat their names in order, so the name that followed
+  /// the last one before is tried first: comparing is four times as fast as
+  /// hashing (benchmark: encode and seal keyed records).
   @inline(never)
-  private func search(_ name: String) -> UInt32? {
+  func search(_ name: String) -> UInt32? {
     if let number = keys.next(ifItHasTheBytesOf: name) { return number }
     guard let number = enter(name) else { return nil }
     keys.note(number)

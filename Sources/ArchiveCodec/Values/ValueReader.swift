@@ -49,14 +49,12 @@ public struct ValueReader: Sendable {
     ArchiveError(.numberOutOfRange, offset: header.payload.lowerBound, subject: "\(type)")
   }
 
-  func readIntegers<Integer: FixedWidthInteger>(
+  func readIntegers<Integer: FixedWidthInteger & ArchiveValue>(
     _ bytes: Span<UInt8>
   ) throws(ArchiveError) -> [Integer] {
     guard case .packedArray(let element) = header.kind, element != .float, element != .double
     else {
-      return try readElements(bytes) { (element, _) throws(ArchiveError) in
-        try element.readInteger()
-      }
+      return try readElements(bytes, Integer.read)
     }
     let numbers = PackedIntegers(header.payload, element)
     // Creating an array with its capacity takes a third longer than reserving it.
@@ -65,23 +63,6 @@ public struct ValueReader: Sendable {
     for index in 0..<numbers.count {
       values.append(try readInteger(as: numbers[index, in: bytes]))
     }
-    return values
-  }
-
-  /// Reads an array of numbers, packed or not.
-  func readPacked<Value: ArchiveValue>(
-    _ bytes: Span<UInt8>, _ element: PackedElement, _ convert: (UInt64) -> Value
-  ) throws(ArchiveError) -> [Value] {
-    guard case .packedArray(element) = header.kind else {
-      guard header.kind == .array else { throw mismatch("packed array") }
-      return try readElements(bytes) { (element, bytes) throws(ArchiveError) in
-        try Value.read(from: element, in: bytes)
-      }
-    }
-    let numbers = PackedIntegers(header.payload, element)
-    var values: [Value] = []
-    values.reserveCapacity(numbers.count)
-    for index in 0..<numbers.count { values.append(convert(numbers.bits(index, in: bytes))) }
     return values
   }
 
@@ -102,9 +83,16 @@ public struct ValueReader: Sendable {
     _ bytes: Span<UInt8>,
     _ convert: (ValueReader, Span<UInt8>) throws(ArchiveError) -> Value
   ) throws(ArchiveError) -> [Value] {
-    guard header.kind == .array else { throw mismatch("array") }
+    guard header.kind == .array || isPacked else { throw mismatch("array") }
     var values: [Value] = []
     values.reserveCapacity(header.count)
+    if isPacked {
+      for index in 0..<header.count {
+        guard let element = packedElement(index, in: bytes) else { break }
+        values.append(try convert(element, bytes))
+      }
+      return values
+    }
     var offset = header.payload.lowerBound
     while offset < header.payload.upperBound {
       let element = try ValueReader(bytes, at: offset)
@@ -122,6 +110,10 @@ public struct ValueReader: Sendable {
 // MARK: - Elements
 
 extension ValueReader {
+  private var isPacked: Bool {
+    if case .packedArray = header.kind { true } else { false }
+  }
+
   /// The size of a packed number or of a byte; nil for all other values.
   var packedElementByteCount: Int? {
     switch header.kind {

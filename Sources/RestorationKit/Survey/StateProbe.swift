@@ -16,7 +16,7 @@ enum StateProbe {
       builder.abandon()
       throw error
     }
-    return try builder.end(ifOtherThan: nil).fingerprint
+    return try builder.end(ifOtherThan: nil)
   }
 
   /// What an object says, as a record in memory; references to what is not stored are left out.

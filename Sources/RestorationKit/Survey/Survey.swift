@@ -416,7 +416,7 @@ struct Survey {
       try builder.end()
       return places.change(new: slot) { $0.body = .unknown }
     } else {
-      body = try builder.end(ifOtherThan: stored == .none ? nil : stored).fingerprint
+      body = try builder.end(ifOtherThan: stored == .none ? nil : stored)
     }
     if let withheld, withheld.reason != .fieldReplaced || !keepsFields {
       edits.kept.withheld[slot] = nil

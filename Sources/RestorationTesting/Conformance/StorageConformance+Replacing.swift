@@ -47,7 +47,6 @@ extension StorageConformance {
       let storage = try $0()
       let parts = [[UInt8].sample(1, count: 10), [], .sample(2, count: 70_000), .sample(3)]
       try storage.replace { sink throws(ArchiveError) in
-        sink.reserve(byteCount: 100)
         for part in parts { try sink.write(part) }
       }
       try expectBytes(parts.flatMap(\.self), in: storage, "Afterwards")

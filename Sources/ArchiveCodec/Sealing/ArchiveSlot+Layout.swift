@@ -16,21 +16,15 @@
 /// that opens under two keys, and guesses could be tested many at a time. The key check
 /// covers all fields before it and leaves the context out; it only tells a wrong
 /// context from a wrong key and opens nothing.
-struct KeySlot: Sendable {
+extension ArchiveSlot {
   static let byteCount = 128
   static let wrappedKeyByteCount = 48
   static let keyCheckOffset = 116
   private static let end = 124
 
-  let kind: ArchiveSlot.Kind
-  /// All bytes of the slot, also the unknown bytes of a slot of an unknown kind.
-  let encoded: [UInt8]
-
   var salt: [UInt8] { Array(encoded[12..<28]) }
 
-  /// A number by which a caller with many keys finds the right one; a hint.
-  var keyReference: UInt64 { encoded.span.littleEndian(28..<36) }
-
+  static let keyReferenceRange = 28..<36
   var commitment: [UInt8] { Array(encoded[36..<68]) }
   var wrappedKey: [UInt8] { Array(encoded[68..<Self.keyCheckOffset]) }
   var keyCheck: [UInt8] { Array(encoded[Self.keyCheckOffset..<Self.end]) }
@@ -39,26 +33,10 @@ struct KeySlot: Sendable {
     if case .passphrase = kind { true } else { false }
   }
 
-  init(
-    kind: ArchiveSlot.Kind, salt: [UInt8], keyReference: UInt64, commitment: [UInt8],
-    wrappedKey: [UInt8], keyCheck makeKeyCheck: (_ before: [UInt8]) -> [UInt8]
-  ) {
-    self.kind = kind
-    let writer = ByteBuffer(capacity: Self.byteCount)
-    writer.write(kind.parameters)
-    writer.write(salt)
-    writer.writeInteger(keyReference)
-    writer.write(commitment)
-    writer.write(wrappedKey)
-    writer.write(makeKeyCheck(writer.bytes))
-    writer.writeZeros(count: Self.byteCount - writer.count)
-    encoded = writer.bytes
-  }
-
   init(from reader: inout ByteReader) throws(ArchiveError) {
     let start = reader.offset
     let encoded = try reader.readBytes(count: Self.byteCount)
-    let kind = try ArchiveSlot.Kind(of: encoded.span)
+    let kind = try Kind(of: encoded.span)
     // Any other bytes would be a second encoding of the same slot.
     guard
       kind == .unknown

@@ -1,6 +1,6 @@
 internal import CSodium
 
-extension KeySlot {
+extension ArchiveSlot {
   /// The data that binds a slot to one archive.
   ///
   /// The rest of the head is left out, so that the slots can be copied unchanged into
@@ -26,10 +26,16 @@ extension KeySlot {
           Self.nonce, keys)
       }
     }
-    self.init(
-      kind: new.kind, salt: salt, keyReference: new.keyReference,
-      commitment: Self.commitment(in: keys), wrappedKey: wrapped,
-      keyCheck: { Self.keyCheck(masterKey, salt: salt, input: binding.archive + $0) })
+    kind = new.kind
+    let writer = ByteBuffer(capacity: Self.byteCount)
+    writer.write(kind.parameters)
+    writer.write(salt)
+    writer.writeInteger(new.keyReference)
+    writer.write(Self.commitment(in: keys))
+    writer.write(wrapped)
+    writer.write(Self.keyCheck(masterKey, salt: salt, input: binding.archive + writer.bytes))
+    writer.writeZeros(count: Self.byteCount - writer.count)
+    encoded = writer.bytes
   }
 
   enum Opening: ~Copyable {
@@ -62,7 +68,7 @@ extension KeySlot {
   }
 
   private static func masterKey(
-    _ credential: ArchiveCredential, salt: [UInt8], kind: ArchiveSlot.Kind
+    _ credential: ArchiveCredential, salt: [UInt8], kind: Kind
   ) throws(ArchiveError) -> ArchiveKey {
     switch (credential, kind) {
     case (.key(let key), .key): return key
@@ -84,7 +90,7 @@ extension KeySlot {
 
   /// The wrapping key and the commitment.
   private static func keys(
-    _ masterKey: ArchiveKey, salt: [UInt8], kind: ArchiveSlot.Kind, binding: Binding
+    _ masterKey: ArchiveKey, salt: [UInt8], kind: Kind, binding: Binding
   ) throws(ArchiveError) -> SecretBytes {
     var input = binding.archive
     input.reserveCapacity(1 << 6)
