@@ -20,8 +20,7 @@ extension UserActivity {
 
   convenience init(_ content: Content) {
     self.init(activityType: content.activityType)
-    title = content.title
-    userInfo = content.userInfo
+    (title, userInfo) = (content.title, content.userInfo)
     requiredUserInfoKeys = content.requiredUserInfoKeys
     persistentIdentifier = content.persistentIdentifier
     expirationDate = content.expirationDate

@@ -105,39 +105,28 @@ extension StateKeeper {
 
   /// Gives the bodies of what comes late; nil if a save that blocked the actor has changed the document meanwhile.
   func bodies(of late: Late) async throws(ArchiveError) -> RestoredElements.Bodies? {
-    // What the launch has read need not be asked of the file.
-    if let records = findings.records { return records.decoder(of:) }
-    guard let document else { return { _ in nil } }
-    let number = findings.lastWrite
-    let isSettled = findings.underWay == nil
+    guard let document, findings.records == nil else { return try await bodies(of: []) }
+    let (number, isSettled) = (findings.lastWrite, findings.underWay == nil)
     let numbers = late.part.flatMap { slot in
       [document[slot].bodyRecord] + (document.kept.bodies[slot] ?? []).map(\.record)
     }
-    var bodies: [UInt64: KeyedDecoder] = [:]
-    for (number, body) in try await stored(numbers) { bodies[number] = try body.get() }
-    guard isSettled, number == findings.lastWrite else { return nil }
-    return { [bodies] number in bodies[number] }
+    let bodies = try await bodies(of: numbers)
+    for number in numbers { _ = try bodies(number) }
+    return isSettled && number == findings.lastWrite ? bodies : nil
   }
 
-  /// The stored bodies of records, each with why it cannot be read, if it cannot.
-  func stored(
-    _ numbers: [UInt64]
-  ) async throws(ArchiveError) -> [UInt64: Result<KeyedDecoder?, ArchiveError>] {
-    @Sendable func read(
-      _ body: (UInt64) throws(ArchiveError) -> KeyedDecoder?
-    ) -> [UInt64: Result<KeyedDecoder?, ArchiveError>] {
-      var bodies: [UInt64: Result<KeyedDecoder?, ArchiveError>] = [:]
-      for number in numbers {
-        bodies[number] = Result { () throws(ArchiveError) in try body(number) }
-      }
-      return bodies
-    }
+  /// Gives the stored bodies of records.
+  func bodies(of numbers: [UInt64]) async throws(ArchiveError) -> RestoredElements.Bodies {
     // What the launch has read need not be asked of the file.
-    if let records = findings.records { return read(records.decoder(of:)) }
-    return try await inFileNow { (queue) throws(ArchiveError) in
+    if let records = findings.records { return records.decoder(of:) }
+    let bodies = try await inFileNow { (queue) throws(ArchiveError) in
       let archive = try queue.file.archiveToRead()
-      return read { (number) throws(ArchiveError) in try archive?.record(number) }
+      return numbers.map { number in
+        (number, Result { () throws(ArchiveError) in try archive?.record(number) })
+      }
     }
+    let table = Dictionary(bodies, uniquingKeysWith: { $1 })
+    return { (number) throws(ArchiveError) in try table[number]?.get() ?? nil }
   }
 
   func restore(
@@ -149,10 +138,11 @@ extension StateKeeper {
     defer { asking.isUnderWay = false }
     let start = ContinuousClock.now
     let (slot, above) = (late.slot, document[late.slot].place.parent)
+    let delegate = delegate ?? self.delegate
     let run = RestorationRun(
-      document, objects, delegate: delegate ?? self.delegate, roots: [],
-      nodeLimit: settings.policy.nodeLimit, part: late.part, owner: owner, findings.launch,
-      body: bodies)
+      document, objects, delegate: delegate, roots: [], nodeLimit: settings.policy.nodeLimit,
+      part: late.part, owner: owner, forms: delegate == nil ? findings.forms : .init(),
+      findings.launch, body: bodies)
     run.elements.claim(late.node, late.node, at: slot)
     if let parent = late.parent { run.elements.claim(parent, parent, at: above) }
     var report = RestorationReport(.restored)

@@ -259,6 +259,8 @@ extension StateKeeper {
     var lastWrite: UInt64 = 0
     /// What a restore has read, for the windows that connect before anything is written; nil if there are none.
     var records: StoredRecords?
+    /// How the forms of the document are read while no delegate says other names.
+    var forms = RestorationRun.Forms()
     /// How much was registered when objects were asked last: under other names all are asked anew.
     var registrationCount = 0
   }
@@ -307,7 +309,7 @@ extension StateKeeper {
 
   /// Forgets what is stored; the next save asks all objects.
   func beginAnew() {
-    (document, known.writer, findings.underWay) = (nil, nil, nil)
+    (document, known.writer, findings.underWay, findings.forms) = (nil, nil, nil, .init())
     (findings.discarded, findings.unread, findings.records) = (nil, nil, nil)
     KnownObjects.shared.forgetAll(of: owner)
     settings.values?.beginAnew(withUnread: true)

@@ -342,14 +342,16 @@ struct SurveyNotes {
   /// - Complexity: O(*n*) in the lines.
   func entries(_ document: Document) -> [ReportEntry] {
     let paths = StoredPaths(document)
-    let entries = lines.map { line -> ReportEntry in
-      switch line {
-      case .slot(let slot):
-        ReportEntry(
-          slot, of: document, at: paths[slot], outcomes[slot] ?? usual, notes[slot] ?? [])
-      case .entry(let entry): entry
-      }
-    }.filter { $0.kind != .scene || $0.isProblem }
+    let entries = lines.compactMap { line -> ReportEntry? in
+      let entry =
+        switch line {
+        case .slot(let slot):
+          ReportEntry(
+            slot, of: document, at: paths[slot], outcomes[slot] ?? usual, notes[slot] ?? [])
+        case .entry(let entry): entry
+        }
+      return entry.kind != .scene || entry.isProblem ? entry : nil
+    }
     return entries.noting(notes[Document.tree] ?? [], outcomes[Document.tree] ?? usual)
   }
 

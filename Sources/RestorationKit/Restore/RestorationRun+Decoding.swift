@@ -124,8 +124,8 @@ extension RestorationRun {
   }
 
   func form(_ number: Int32) -> Reading {
-    // A hook may register a class, so that another one is found from then on.
-    if types.changeCount != forms.changeCount {
+    // A hook may register a class, so that another one is found from then on; a save may have stored another form.
+    if types.changeCount != forms.changeCount || forms.readings.count != document.head.forms.count {
       forms.changeCount = types.changeCount
       forms.readings = document.head.forms.map { Reading($0, in: self) }
     }

@@ -9,14 +9,15 @@ final class RestorationRun {
   let order: [Int32]
   let elements: RestoredElements
   let objects: ObjectTable
-  let types: TypeTable
   let roots: [any RestorableNode]
   /// A node with more views has none for a restore: a view may make another one whenever it is asked.
   let viewLimit: Int
   let delegate: (any StateDelegate)?
-  /// Says where the restore is, and what it leaves out; nil if the launch could not be marked.
-  let launch: LaunchMark?
-  let forms = Forms()
+  /// Says what the restore leaves out; nil if the launch could not be marked.
+  private let launch: LaunchMark?
+  /// Hears where the restore is; nil in a window, which the note of the launch names as a whole, since each is a write.
+  private let noted: LaunchMark?
+  let forms: Forms
   var existing = Existing()
   /// Serves one element after the other; nil while an element uses it, so that a second reference shows that a hook
   /// has kept it.
@@ -26,16 +27,19 @@ final class RestorationRun {
   init(
     _ document: Document, _ objects: ObjectTable, delegate: (any StateDelegate)?,
     roots: [any RestorableNode], nodeLimit: Int, part: [Int32]? = nil,
-    owner: KnownObjects.Owner? = nil, _ launch: LaunchMark?,
+    owner: KnownObjects.Owner? = nil, forms: Forms = Forms(), _ launch: LaunchMark?,
     body: @escaping RestoredElements.Bodies
   ) {
-    (self.document, self.objects, types) = (document, objects, objects.types)
-    self.delegate = delegate
-    (self.roots, viewLimit, self.launch) = (roots, nodeLimit, launch)
+    (self.document, self.objects, self.forms) = (document, objects, forms)
+    (self.delegate, self.roots, viewLimit) = (delegate, roots, nodeLimit)
+    let isWindow = part.map { document[$0[0]].place.role } == .scene
+    (self.launch, noted) = (launch, isWindow && launch?.isNear != true ? nil : launch)
     // Windows are restored one by one.
     order = part ?? Array(document.walk(from: Document.tree, intoWindows: false).dropFirst())
-    elements = RestoredElements(document, part: part, owner, body)
+    elements = RestoredElements(document, part: order.isEmpty ? order : part, owner, body)
   }
+
+  var types: TypeTable { objects.types }
 
   /// Runs from the first question to the last finished callback.
   ///
@@ -85,12 +89,7 @@ final class RestorationRun {
   }
 
   @inline(__always)
-  func mark(_ slot: Int32?) {
-    let isWindow = order.first.map { document.elements[Int($0)].place.role } == .scene
-    // The note of the launch names a window, and not each element in it, since each is a write.
-    if isWindow, launch?.isNear != true { return }
-    launch?.reach(slot.map { LaunchSubject(element: document[$0].id) })
-  }
+  func mark(_ slot: Int32?) { noted?.reach(slot.map { LaunchSubject(element: document[$0].id) }) }
 
   /// Whether this launch leaves an element out, since restoring it crashed.
   func isLeftOut(_ slot: Int32) -> Bool {
@@ -122,9 +121,7 @@ final class RestorationRun {
     }
   }
 
-  private func take(
-    _ object: any StateRestoring, by step: RestorationReport.Step, as slot: Int32
-  ) {
+  private func take(_ object: any StateRestoring, by step: RestorationReport.Step, as slot: Int32) {
     let role = document[slot].place.role
     let (form, info) = (form(document[slot].place.form), types.info(of: object))
     let (node, maker) = (info.node(object), form.restorationClassName)
@@ -345,6 +342,7 @@ extension RestorationRun {
 extension RestorableNode {
   /// The nodes that the node contains or presents.
   var contained: [any RestorableNode] {
-    restorationChildren + [restorationPresented].compactMap(\.self)
+    let children = restorationChildren
+    return restorationPresented.map { children + [$0] } ?? children
   }
 }

@@ -81,7 +81,7 @@ final class RestoredElements {
   ) {
     (self.document, self.owner, self.readBody) = (document, owner, readBody)
     paths = StoredPaths(document)
-    let slots = part.map { [Document.tree, document[$0[0]].place.parent] + $0 }
+    let slots = part.map { [Document.tree] + $0.prefix(1).map { document[$0].place.parent } + $0 }
     var rows = slots.map { KeyTable(expecting: $0.count) }
     for (row, slot) in zip(Int32(1)..., slots ?? []) { rows?.set(Self.key(of: slot), row) }
     let count = slots.map { $0.count + 1 } ?? document.elements.count

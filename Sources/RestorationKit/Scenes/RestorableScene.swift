@@ -66,7 +66,7 @@ public final class SceneSession {
   func go(on event: SessionState.Event) -> Bool {
     guard let next = state.after(event) else { return false }
     state = next
-    if next == .connected { node.content.closedAt = nil }
+    if next == .connected, closedAt != nil { node.content.closedAt = nil }
     return true
   }
 
@@ -133,9 +133,7 @@ public final class RestorableScene {
   let keeper: StateKeeper
   private let responders = ActivityResponders()
 
-  init(
-    _ session: SceneSession, _ keeper: StateKeeper, _ delegate: any SceneDelegate
-  ) {
+  init(_ session: SceneSession, _ keeper: StateKeeper, _ delegate: any SceneDelegate) {
     (self.session, self.keeper, self.delegate) = (session, keeper, delegate)
     session.node.delegate = delegate as? any StateDelegate
   }

@@ -124,9 +124,7 @@ extension SceneHost {
   }
 
   /// Saves a window for the last time, and what says meanwhile that it has changed.
-  func saveLast(
-    _ scene: RestorableScene
-  ) async throws(RestorationError) -> PreservationReport {
+  func saveLast(_ scene: RestorableScene) async throws(RestorationError) -> PreservationReport {
     var report = try await save(scene)
     for _ in 0..<Self.largestRepetition where report.outcome.isStoredHere {
       // A node that does not say when it changes may have changed while the save was written.

@@ -106,11 +106,10 @@ extension StateKeeper {
       try await turns.run { () async throws(ArchiveError) in
         guard let document else { return [] }
         let slots = document.scenes.filter { !known.contains(document[$0].place.name) }
-        let bodies = try await stored(slots.map { document[$0].bodyRecord })
+        let bodies = try await bodies(of: slots.map { document[$0].bodyRecord })
         return slots.map { slot in
           let name = document[slot].place.name
-          let body = bodies[document[slot].bodyRecord]
-          let read = Result { try node(name, body?.get(), at: slot) }
+          let read = Result { try node(name, bodies(document[slot].bodyRecord), at: slot) }
           return (name, read.mapError { RestorationError(.content($0)) })
         }
       }
@@ -118,8 +117,7 @@ extension StateKeeper {
   }
 
   private func node(_ name: String, _ body: KeyedDecoder?, at slot: Int32) throws -> SceneNode {
-    guard let body else { throw ArchiveError(.malformed, subject: "no scene") }
-    var content = try body.decode(SceneContent.self, forKey: SceneContent.key)
+    var content = try SceneContent(body?.container(forKey: SceneContent.key) ?? .empty)
     content.dropActivity(expiredAt: settings.now())
     content.closedAt = content.closedAt.map { $0.ifNumber ?? settings.now() }
     let node = SceneNode(name, content)

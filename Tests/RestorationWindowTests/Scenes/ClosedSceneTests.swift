@@ -80,6 +80,27 @@ final class ClosedSceneTests: XCTestCase {
     XCTAssertEqual(seconds, 0)
   }
 
+  func testALaunchReadsAllThatIsStoredOfASession() async throws {
+    let host = try await host()
+    host.register(SceneConfiguration(name: "notes") { [app] in app.makeDelegate() })
+    let scene = try await host.open(configurationName: "notes")
+    app.delegates[0].activity = app.activity(5)
+    scene.session.userInfo = ["text": "a", "count": 1, "list": ["b", ["deep": true]]]
+    try scene.session.setWindowValue("shown")
+    try await host.close(scene)
+    let records = try app.launch.storedRecords()
+    let state = try XCTUnwrap(records?[scene.session.persistentIdentifier]?.state)
+    let stored = try XCTUnwrap(state.container(forKey: SceneContent.key))
+    XCTAssertEqual(
+      stored.keys.sorted(),
+      [
+        "activity", "closedAt", "configurationName", "isRestorable", "role", "turn", "userInfo",
+        "windowValue",
+      ])
+    XCTAssertEqual(
+      try SceneContent(stored), try state.decode(SceneContent.self, forKey: SceneContent.key))
+  }
+
   func testAClosedSceneIsOpenedAgainAsItWasAlsoInAnotherLaunch() async throws {
     for isRelaunched in [false, true] {
       var host = try await host()
