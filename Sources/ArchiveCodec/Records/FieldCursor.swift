@@ -74,10 +74,10 @@ package struct FieldCursor: Sendable {
   package mutating func decode<Value: ArchiveValue>(
     _ type: Value.Type = Value.self, at offset: Int, forKey key: String
   ) throws(ArchiveError) -> Value {
+    var end = offset
     do {
-      let reader = try ValueReader(bytes.span.extracting(record), at: offset)
-      let value = try Value.read(from: reader, in: bytes.span.extracting(record))
-      advance(to: reader.end)
+      let value = try Value.read(at: &end, in: bytes.span.extracting(record))
+      advance(to: end)
       return value
     } catch {
       throw values.locate(error, key)

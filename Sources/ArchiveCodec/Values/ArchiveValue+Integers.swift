@@ -32,7 +32,16 @@ extension ArchiveValue where Self: FixedWidthInteger {
   }
 }
 
-extension Int: ArchiveValue {}
+extension Int: ArchiveValue {
+  /// Reads an integer, of few bytes at once.
+  public static func read(
+    at offset: inout Int, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> Int {
+    if let value = bytes.plainInteger(at: &offset) { return value }
+    return try readAnyForm(at: &offset, in: bytes)
+  }
+}
+
 extension Int8: ArchiveValue {}
 extension Int16: ArchiveValue {}
 extension Int32: ArchiveValue {}

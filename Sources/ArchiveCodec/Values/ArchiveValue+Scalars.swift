@@ -6,6 +6,14 @@ extension Bool: ArchiveValue {
     writer.output.writeByte(self ? ValueTag.true : ValueTag.false)
   }
 
+  /// Reads a Bool, in its usual form at once.
+  public static func read(
+    at offset: inout Int, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> Bool {
+    if let value = bytes.plainBool(at: &offset) { return value }
+    return try readAnyForm(at: &offset, in: bytes)
+  }
+
   /// Reads a Bool.
   public static func read(
     from reader: ValueReader, in bytes: Span<UInt8>
@@ -18,6 +26,14 @@ extension Bool: ArchiveValue {
 extension String: ArchiveValue {
   /// Writes the UTF-8 bytes as they are, without normalization.
   public func write(to writer: ValueWriter) { writer.write(self) }
+
+  /// Reads a string, in its usual form at once.
+  public static func read(
+    at offset: inout Int, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> String {
+    if let text = bytes.plainText(at: &offset) { return bytes.text(text) }
+    return try readAnyForm(at: &offset, in: bytes)
+  }
 
   /// Reads a string.
   public static func read(
@@ -64,6 +80,14 @@ extension Double: ArchiveValue {
     for value in values { writer.output.writeInteger(value.bitPattern) }
   }
 
+  /// Reads a Double, in its usual form at once.
+  public static func read(
+    at offset: inout Int, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> Double {
+    if let bits = bytes.plainBits(ValueTag.double, at: &offset) { return Double(bitPattern: bits) }
+    return try readAnyForm(at: &offset, in: bytes)
+  }
+
   /// Reads a Double or a Float.
   public static func read(
     from reader: ValueReader, in bytes: Span<UInt8>
@@ -80,6 +104,16 @@ extension Date: ArchiveValue {
   /// Writes the seconds since the start of 2001 in UTC, without loss.
   public func write(to writer: ValueWriter) {
     writer.output.write(tag: ValueTag.date, timeIntervalSinceReferenceDate.bitPattern)
+  }
+
+  /// Reads a Date, in its usual form at once.
+  public static func read(
+    at offset: inout Int, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> Date {
+    if let bits = bytes.plainBits(ValueTag.date, at: &offset) {
+      return Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits))
+    }
+    return try readAnyForm(at: &offset, in: bytes)
   }
 
   /// Reads a Date.
@@ -153,6 +187,14 @@ extension URL: ArchiveValue {
 extension Data: ArchiveValue {
   /// Writes the bytes.
   public func write(to writer: ValueWriter) { writer.write(payload: span, tag: ValueTag.bytes) }
+
+  /// Reads bytes, in their usual form at once.
+  public static func read(
+    at offset: inout Int, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> Data {
+    if let range = bytes.plainBytes(at: &offset) { return bytes.data(range) }
+    return try readAnyForm(at: &offset, in: bytes)
+  }
 
   /// Reads bytes.
   public static func read(

@@ -19,6 +19,15 @@ public protocol ArchiveValue: Codable, Sendable {
     from reader: ValueReader, in bytes: Span<UInt8>
   ) throws(ArchiveError) -> Self
 
+  /// Reads the value that begins at an offset of a record that was checked.
+  ///
+  /// When the call returns, the offset is where the value ends.
+  ///
+  /// - Throws: ``ArchiveError`` as ``read(from:in:)`` does.
+  static func read(
+    at offset: inout Int, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> Self
+
   /// Reads an array that ``writeArray(_:to:)`` wrote.
   ///
   /// - Throws: ``ArchiveError`` as ``read(from:in:)`` does.
@@ -37,6 +46,24 @@ extension ArchiveValue {
     let start = writer.openContainer()
     for value in values { value.write(to: writer) }
     writer.closeContainer(.array, count: values.count, from: start)
+  }
+
+  /// Reads a value of any form.
+  @inlinable
+  public static func read(
+    at offset: inout Int, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> Self {
+    try readAnyForm(at: &offset, in: bytes)
+  }
+
+  /// Reads a value of any form, for types that read their usual form at once.
+  @inlinable
+  static func readAnyForm(
+    at offset: inout Int, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> Self {
+    let reader = try ValueReader(bytes, at: offset)
+    offset = reader.end
+    return try read(from: reader, in: bytes)
   }
 
   /// Reads the elements one after the other.
