@@ -3,7 +3,7 @@ import ArchiveForge
 import TestSupport
 import XCTest
 
-/// What is kept of all records gives what reading one after the other gives.
+/// Reading over several cores gives what reading in order gives.
 final class VerifiedRecordsTests: XCTestCase {
   private let archives = Result { try TestArchives() }
 
@@ -26,8 +26,8 @@ final class VerifiedRecordsTests: XCTestCase {
     return lines
   }
 
-  private func atOnce(_ archive: Archive) throws -> [String] {
-    let records = try archive.verifiedRecords()
+  private func inParts(_ archive: Archive, _ workerCount: Int) throws -> [String] {
+    let records = try archive.verifiedRecords(workerCount: workerCount)
     return (0..<records.count).map { place in
       line(
         records.identifier(at: place),
@@ -43,15 +43,22 @@ final class VerifiedRecordsTests: XCTestCase {
   }
 
   private func assertSame(_ archive: Archive, _ what: String, line: UInt = #line) {
-    func result(_ read: (Archive) throws -> [String]) -> Result<[String], ArchiveError>? {
+    var expected: [String] = []
+    var failure: ArchiveError?
+    do {
+      expected = try inOrder(archive)
+    } catch {
+      failure = error as? ArchiveError
+    }
+    for workerCount in [1, 2, 3, 8] {
       do {
-        return .success(try read(archive))
+        let found = try inParts(archive, workerCount)
+        XCTAssertEqual(found, expected, "\(what), \(workerCount)", line: line)
+        XCTAssertNil(failure, "\(what), \(workerCount)", line: line)
       } catch {
-        return (error as? ArchiveError).map(Result.failure)
+        XCTAssertEqual(error as? ArchiveError, failure, "\(what), \(workerCount)", line: line)
       }
     }
-    XCTAssertNotNil(result(inOrder), what, line: line)
-    XCTAssertEqual(result(atOnce), result(inOrder), what, line: line)
   }
 
   private func record(_ byteCount: Int) -> [UInt8] {
@@ -59,7 +66,7 @@ final class VerifiedRecordsTests: XCTestCase {
     return HostileContent.map([0xAB] + HostileContent.varint(UInt64(byteCount)) + bytes)
   }
 
-  /// Records of many sizes, some longer than a chunk, of which every
+  /// Records of many sizes, some longer than a chunk or than a part, of which every
   /// eleventh is malformed.
   private func content(_ sizes: [Int]) -> HostileContent {
     HostileContent { content in
@@ -84,7 +91,7 @@ final class VerifiedRecordsTests: XCTestCase {
     }
   }
 
-  func testALongRecordLiesInManyChunks() throws {
+  func testALongRecordLiesInManyParts() throws {
     let archives = try archives.get()
     let sizes = [100, 3 << 20, 100, 1 << 16, 1 << 16, 5]
     assertSame(try open(archives.bytes(sealing: [content(sizes).commit()])), "long")
@@ -109,7 +116,7 @@ final class VerifiedRecordsTests: XCTestCase {
     let archive = try open(try XCTUnwrap(storage.bytes))
     assertSame(archive, "journal")
     XCTAssertEqual(
-      try atOnce(archive).count, try archive.recordIdentifiers().count)
+      try inParts(archive, 2).count, try archive.recordIdentifiers().count)
   }
 
   func testNothingIsGivenOutOfADamagedArchive() throws {
@@ -123,9 +130,13 @@ final class VerifiedRecordsTests: XCTestCase {
       damaged[start] ^= 1
       guard let archive = try? open(damaged) else { continue }
       assertSame(archive, "damaged at \(start)")
-      let error = archiveError("\(start)") { _ = try archive.verifiedRecords() }
-      XCTAssertEqual(error?.code, .damaged, "\(start)")
-      failures.append(error?.subject ?? "")
+      for workerCount in [1, 4] {
+        let error = archiveError("\(start)") {
+          _ = try archive.verifiedRecords(workerCount: workerCount)
+        }
+        XCTAssertEqual(error?.code, .damaged, "\(start)")
+        failures.append(error?.subject ?? "")
+      }
     }
     XCTAssertGreaterThan(Set(failures).count, 8)
   }
@@ -139,7 +150,9 @@ final class VerifiedRecordsTests: XCTestCase {
     let archive = try open(bytes)
     let first = archiveError { try archive.forEachRecord { _ in } }
     XCTAssertEqual(first?.code, .damaged)
-    XCTAssertEqual(archiveError { _ = try archive.verifiedRecords() }, first)
+    for _ in 0..<10 {
+      XCTAssertEqual(archiveError { _ = try archive.verifiedRecords(workerCount: 4) }, first)
+    }
   }
 
   func testAnIndexThatLiesIsRefusedAsInOrder() throws {
@@ -166,7 +179,7 @@ final class VerifiedRecordsTests: XCTestCase {
     scattered.order = [.raw([2, 7, 1, 2, 3]), .records, .raw([4, 1]), .symbols, .index, .footer]
     let archive = try open(archives.bytes(sealing: [scattered.commit()]))
     assertSame(archive, "unknown frames")
-    XCTAssertEqual(try atOnce(archive).count, 300)
+    XCTAssertEqual(try inParts(archive, 4).count, 300)
     scattered.order = [.records, .raw([9, 1]), .symbols, .index, .footer]
     assertSame(try open(archives.bytes(sealing: [scattered.commit()])), "a frame of odd kind")
   }
@@ -177,7 +190,7 @@ final class VerifiedRecordsTests: XCTestCase {
     let limits = ArchiveLimits(recordByteCount: 1000)
     let archive = try open(bytes, limits: limits)
     assertSame(archive, "limit")
-    let records = try archive.verifiedRecords()
+    let records = try archive.verifiedRecords(workerCount: 2)
     XCTAssertEqual(archiveError { _ = try records.record(at: 1) }?.code, .limitExceeded)
     XCTAssertEqual(try records.record(at: 2).keys, ["a"])
     var damaged = bytes

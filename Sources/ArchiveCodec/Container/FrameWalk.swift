@@ -6,12 +6,15 @@ struct FrameWalk: ~Copyable {
   private let content: CommitContent
   /// The records that come, in the order of the content; nil before the index was read.
   private var entries: ArraySlice<IndexEntry>?
-  private var position = 0
+  private var position: Int
   private var due: [FrameKind] = [.symbols, .index]
   var window: ContentWindow
 
-  init(_ content: CommitContent) {
+  /// Begins behind all records, at a position; at the beginning if it is nil.
+  init(_ content: CommitContent, behindRecordsFrom position: Int? = nil) {
     self.content = content
+    entries = position.map { _ in [] }
+    self.position = position ?? 0
     window = ContentWindow(content.reader)
   }
 

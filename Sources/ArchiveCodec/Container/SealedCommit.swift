@@ -56,8 +56,19 @@ final class SealedCommit: Sendable {
 
   var version: ArchiveVersion { trailer.version }
 
-  /// Reads and opens a chunk.
-  func open(_ number: Int) throws(ArchiveError) -> [UInt8] {
+  /// Reads and opens chunks that follow each other.
+  func open(_ chunks: Range<Int>) throws(ArchiveError) -> [UInt8] {
+    let byteCount =
+      min(chunks.upperBound * layout.chunkByteCount, layout.contentByteCount)
+      - chunks.lowerBound * layout.chunkByteCount
+    return try [UInt8](capacity: byteCount) { plaintext throws(ArchiveError) in
+      for number in chunks { try open(number, to: &plaintext) }
+    }
+  }
+
+  private func open(
+    _ number: Int, to plaintext: inout OutputSpan<UInt8>
+  ) throws(ArchiveError) {
     let range = layout.frameRange(number)
     let isLast = layout.isLast(number)
     let offset = framesOffset + range.lowerBound
@@ -66,8 +77,8 @@ final class SealedCommit: Sendable {
     guard
       frame.starts(
         with: ChunkLayout.frameHeader(sealedByteCount: frame.count - start, isLast: isLast)),
-      let chunk = cipher.open(frame, from: start, number: UInt64(number), isLast: isLast)
+      cipher.open(
+        frame, from: start, number: UInt64(number), isLast: isLast, to: &plaintext)
     else { throw ArchiveError(.damaged, offset: offset, subject: "chunk \(number)") }
-    return chunk
   }
 }

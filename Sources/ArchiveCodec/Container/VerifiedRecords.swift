@@ -63,25 +63,22 @@ package struct VerifiedRecords: Sendable {
 
 // MARK: - Collecting
 
-extension Archive {
-  /// Checks every byte of the archive and every record, in the order of ``readAll()``.
-  ///
-  /// - Throws: ``ArchiveError`` as ``readAll()``.
-  /// - Complexity: As ``verifyAll()``; memory for the bytes of the snapshot and of
-  ///   the journal, and some bytes for each record.
-  package func verifiedRecords() throws(ArchiveError) -> VerifiedRecords {
-    var records = VerifiedRecords()
-    var walk = RecordWalk(self)
-    while let (entry, checked) = try walk.next() { records.append(entry, checked) }
-    return records
-  }
-}
-
 extension VerifiedRecords {
+  mutating func reserve(_ count: Int) { places.reserveCapacity(count) }
+
+  mutating func append(_ part: consuming VerifiedRecords) {
+    let blockCount = UInt32(blocks.count)
+    for (place, error) in part.errors { errors[places.count + place] = error }
+    places += part.places.lazy.map { place in
+      var place = place
+      place.block += blockCount
+      return place
+    }
+    blocks += part.blocks
+  }
+
   /// Adds a record with the result of its check.
-  fileprivate mutating func append(
-    _ entry: IndexEntry, _ checked: Result<CheckedRecord, ArchiveError>
-  ) {
+  mutating func append(_ entry: IndexEntry, _ checked: Result<CheckedRecord, ArchiveError>) {
     var place = Place(
       identifier: entry.record, block: 0, start: 0,
       byteCount: UInt32(truncatingIfNeeded: entry.byteCount))

@@ -41,23 +41,31 @@ struct ChunkCipher: ~Copyable, Sendable {
     }
   }
 
-  /// Opens the bytes from `start` on; nil if any bit differs from the sealed bytes.
-  func open(_ sealed: [UInt8], from start: Int, number: UInt64, isLast: Bool) -> [UInt8]? {
+  /// Opens the bytes from `start` on and appends the plaintext.
+  ///
+  /// False if any bit differs from the sealed bytes; then nothing is appended.
+  func open(
+    _ sealed: [UInt8], from start: Int, number: UInt64, isLast: Bool,
+    to plaintext: inout OutputSpan<UInt8>
+  ) -> Bool {
     let sealedCount = sealed.count - start
-    guard start >= 0, sealedCount > Self.tagByteCount else { return nil }
+    guard start >= 0, sealedCount >= Self.tagByteCount else { return false }
     let nonce = nonce(number, isLast: isLast)
     let count = sealedCount - Self.tagByteCount
-    let plaintext = unsafe [UInt8](unsafeUninitializedCapacity: count) { plaintext, opened in
+    guard count <= plaintext.freeCapacity else { return false }
+    return unsafe plaintext.withUnsafeMutableBufferPointer { plaintext, opened in
+      // The span has room for `count` bytes after the present ones.
+      let place = unsafe plaintext.baseAddress.map { unsafe $0 + opened }
       let status = unsafe key.withBytes { key in
         unsafe sealed.withUnsafeBufferPointer { sealed in
           guard let base = sealed.baseAddress else { return CInt(-1) }
           // From `start` on there are `sealedCount` bytes.
           return unsafe crypto_aead_chacha20poly1305_ietf_decrypt(
-            plaintext.baseAddress, nil, nil, base + start, UInt64(sealedCount), nil, 0, nonce, key)
+            place, nil, nil, base + start, UInt64(sealedCount), nil, 0, nonce, key)
         }
       }
-      opened = status == 0 ? count : 0
+      if status == 0 { opened += count }
+      return status == 0
     }
-    return plaintext.isEmpty ? nil : plaintext
   }
 }
