@@ -38,7 +38,7 @@ extension Archive {
     // A smaller part is done before another thread has begun.
     let leastByteCount = 4 * content.reader.chunkByteCount
     let isShared = content.reader.byteCount > leastByteCount
-    let workerCount = isShared ? max(workerCount ?? ProcessorCount.value, 1) : 1
+    let workerCount = isShared ? max(workerCount ?? ChunkSealer.processorCount, 1) : 1
     // Several parts for each worker, so that none waits for long when one is slower.
     let share = max(min(content.reader.byteCount / (workerCount * 4), 1 << 24), leastByteCount)
     var parts: [Range<Int>] = []

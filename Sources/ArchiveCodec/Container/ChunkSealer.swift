@@ -8,9 +8,9 @@ internal import RestorationFoundation
 struct ChunkSealer: ~Copyable, Sendable {
   let cipher: ChunkCipher
   let chunkByteCount: Int
-  /// Read once: the system reads files for the answer, which takes longer than sealing
-  /// a small archive.
-  private static let processorCount = ProcessInfo.processInfo.activeProcessorCount
+  /// Read once: the system reads files for the answer, which takes longer than reading
+  /// a small archive (benchmark: stores, restore of one scene).
+  static let processorCount = ProcessInfo.processInfo.activeProcessorCount
 
   /// Waking another processor takes as long as sealing a few chunks.
   private static let fewestSharedChunks = 8
