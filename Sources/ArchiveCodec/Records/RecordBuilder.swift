@@ -150,29 +150,36 @@ extension RecordBuilder {
 extension RecordBuilder {
   /// Begins a record, which has to be ended or abandoned.
   ///
-  /// - Parameters:
-  ///   - record: The identifier, not 0 and used once in an archive.
-  ///   - given: An encoder that this builder has made; nil for one that nobody has kept.
+  /// - Parameter record: The identifier, not 0 and used once in an archive.
   /// - Returns: An encoder for the record's values, which is closed with the record.
   /// - Throws: ``ArchiveError`` with `malformed` if the identifier is 0, or
   ///   `encoderClosed` if another record is open.
-  @discardableResult
-  package func begin(
-    record: UInt64, with given: KeyedEncoder? = nil
-  ) throws(ArchiveError) -> KeyedEncoder {
+  package func begin(record: UInt64) throws(ArchiveError) -> KeyedEncoder {
     try check(record)
-    if let given {
-      precondition(given.writer === writer, "the encoder of another builder")
-      if encoder !== given { encoder = given }
-    } else if !isKnownUniquelyReferenced(&encoder) {
-      // An encoder that the app kept must not write into later records.
-      encoder = makeEncoder()
-    }
+    // An encoder that the app kept must not write into later records.
+    if !isKnownUniquelyReferenced(&encoder) { encoder = makeEncoder() }
+    open(record, encoder)
+    return encoder
+  }
+
+  /// Begins a record, which has to be ended or abandoned.
+  ///
+  /// - Parameters:
+  ///   - record: The identifier, not 0 and used once in an archive.
+  ///   - given: An encoder that this builder has made.
+  /// - Throws: As the other form does.
+  package func begin(record: UInt64, with given: KeyedEncoder) throws(ArchiveError) {
+    precondition(given.writer === writer, "the encoder of another builder")
+    try check(record)
+    if encoder !== given { encoder = given }
+    open(record, given)
+  }
+
+  private func open(_ record: UInt64, _ encoder: KeyedEncoder) {
     isAppending = true
     self.record = record
     start = writer.openFrame(record)
     encoder.open()
-    return encoder
   }
 
   /// An encoder for a caller who uses it for many records, and who must not let anybody
