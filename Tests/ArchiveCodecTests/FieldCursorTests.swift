@@ -18,10 +18,11 @@ final class FieldCursorTests: XCTestCase {
   /// Reads keys as a coder does that notes which ones were asked for.
   private func read(_ keys: some Sequence<String>, of record: KeyedDecoder) throws -> [Int?] {
     var cursor = FieldCursor(record)
+    let stored = record.keys
     return try keys.map { key in
       var place = -1
       guard let offset = try cursor.offset(of: key, place: &place) else { return nil }
-      XCTAssertEqual(record.keys[place], key)
+      XCTAssertEqual(stored[place], key)
       return try cursor.decode(Int.self, at: offset, forKey: key)
     }
   }
@@ -45,6 +46,69 @@ final class FieldCursorTests: XCTestCase {
     XCTAssertNil(try cursor.offset(of: "key", place: &place))
   }
 
+  /// What is read at once, and what is left to the header of a value.
+  func testEveryFormIsReadWhereItBeginsAsItIsByItsKey() throws {
+    let integers =
+      [0, 1, 63, 64, 127, 128, 8191, 8192, 1 << 20, .max].flatMap { [$0, -$0, -$0 - 1] } + [.min]
+    let lengths = [0, 1, 15, 16, 46, 47, 48, 127, 128, 8191, 8192, 20_000]
+    let texts = lengths.flatMap {
+      [String(repeating: "a", count: $0), String(repeating: "é", count: $0)]
+    }
+    let record = try KeyedDecoder.encoding { encoder in
+      for (number, value) in integers.enumerated() { encoder.encode(value, forKey: "i\(number)") }
+      for (number, value) in texts.enumerated() {
+        encoder.encode(value, forKey: "t\(number)")
+        encoder.encode(Data(value.utf8), forKey: "d\(number)")
+      }
+      encoder.encode(integers, forKey: "integers")
+      encoder.encode([Int8.min, .max], forKey: "bytes")
+      encoder.encode([UInt64.max, 1], forKey: "words")
+      encoder.encode([1, 70_000], forKey: "wide")
+      encoder.encode(UInt64.max, forKey: "large")
+      encoder.encode(true, forKey: "true")
+      encoder.encode(false, forKey: "false")
+      encoder.encode(-0.5, forKey: "double")
+      encoder.encode(Float(0.25), forKey: "float")
+      encoder.encode(Date(timeIntervalSinceReferenceDate: -1.5), forKey: "date")
+      encoder.encode(nil as Int?, forKey: "nothing")
+      encoder.encode(["a": 1], forKey: "map")
+      encoder.encode(URL(filePath: "/a"), forKey: "url")
+    }
+    func check<Value: ArchiveValue & Equatable>(_ type: Value.Type) throws {
+      var cursor = FieldCursor(record)
+      for key in record.keys {
+        func readHere() throws -> Value? {
+          var place = 0
+          guard let offset = try cursor.offset(of: key, place: &place) else { return nil }
+          return try cursor.decode(type, at: offset, forKey: key)
+        }
+        let expected = Result { try record.decodeIfPresent(type, forKey: key) }
+        switch Result(catching: readHere) {
+        case .success(let value): XCTAssertEqual(value, try expected.get(), key)
+        case .failure(let error):
+          XCTAssertEqual(
+            error as? ArchiveError, archiveError { _ = try record.decode(type, forKey: key) }, key)
+        }
+      }
+    }
+    try check(Int.self)
+    try check(Int8.self)
+    try check(UInt64.self)
+    try check(Bool.self)
+    try check(Float.self)
+    try check(Double.self)
+    try check(Date.self)
+    try check(String.self)
+    try check(Data.self)
+    try check(URL.self)
+    try check([Int].self)
+    try check([UInt8].self)
+    try check([UInt64].self)
+    try check([Double].self)
+    try check([String: Int].self)
+    XCTAssertEqual(try record.decode([Int].self, forKey: "integers"), integers)
+  }
+
   func testKeysAreFoundInAnyOrder() throws {
     for (count, symbolCount) in [(1, 9), (12, 100), (32, 100), (33, 100), (300, 1000), (300, 100)] {
       let keys = (0..<count).map { "key \($0)" }
@@ -63,6 +127,9 @@ final class FieldCursorTests: XCTestCase {
       for (number, key) in keys.enumerated().reversed() {
         XCTAssertEqual(try record.decode(Int.self, forKey: key), number)
       }
+      XCTAssertEqual(try read(keys.reversed(), of: record), keys.indices.reversed())
+      let absent = try read(repeatElement("absent", count: keys.count), of: record)
+      XCTAssertEqual(absent, Array(repeating: nil, count: keys.count))
     }
   }
 

@@ -37,7 +37,7 @@ extension KeyedEncoder {
       // Nothing may be written between the key and the end of the value.
       isOpen = false
       defer { isOpen = true }
-      let encoder = ValueEncoder(EncodingSession(userInfo: userInfo), writer, key: path)
+      let encoder = ValueEncoder(EncodingSession(writer, userInfo: userInfo), writer, key: path)
       try encoder.writeSingle(value) { try encoder.write(value) }
     }
   }

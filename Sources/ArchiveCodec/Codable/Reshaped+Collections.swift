@@ -97,16 +97,15 @@ extension ValueEncoder {
   ) throws {
     var entries = Array(entries)
     if mayHaveFields, !writer.symbols.isInline {
-      let inline = ValueWriter(
-        limits: writer.limits,
-        symbols: SymbolCollector(limits: writer.limits, isInline: true), depth: writer.depth)
-      entries = try entries.map { entry in
-        let encoder = ValueEncoder(session, inline, parent: self)
-        let start = inline.mark
-        defer { inline.goBack(to: start) }
-        encoder.openArray()
-        try encode(entry, UnkeyedValueEncoder(encoder: encoder))
-        return (bytes: inline.output.bytes(from: start.byteCount), entry: entry)
+      entries = try session.withInlineNames(like: writer) { writer in
+        try entries.map { entry in
+          let encoder = ValueEncoder(session, writer, parent: self)
+          let start = writer.mark
+          defer { writer.goBack(to: start) }
+          encoder.openArray()
+          try encode(entry, UnkeyedValueEncoder(encoder: encoder))
+          return (bytes: writer.output.bytes(from: start.byteCount), entry: entry)
+        }
       }.ordered { $0.bytes.lexicographicallyPrecedes($1.bytes) }.map(\.entry)
     }
     openArray()

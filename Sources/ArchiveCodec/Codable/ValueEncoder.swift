@@ -123,9 +123,7 @@ extension ValueEncoder {
     _ write: () throws -> Void
   ) throws {
     guard state == expected else { throw misuse(use) }
-    let before = (
-      mark: writer.mark, map: map, nested: nested.count, hasNested: session.hasNested
-    )
+    let before = (mark: session.mark(writer), map: map, nested: nested.count)
     do {
       try checkFailure()
       try write()
@@ -133,9 +131,7 @@ extension ValueEncoder {
     } catch {
       map = before.map
       dropNested(after: before.nested)
-      session.hasNested = before.hasNested
-      writer.goBack(to: before.mark, keepingNames: before.hasNested)
-      writer.failure = nil
+      session.goBack(writer, to: before.mark)
       throw encodingError(error, value, at: key())
     }
   }
@@ -237,11 +233,8 @@ extension ValueEncoder {
     do {
       try reserve {
         let new = ValueEncoder(
-          session,
-          ValueWriter(limits: writer.limits, symbols: writer.symbols, depth: writer.depth),
-          parent: self, key: key)
+          session, session.makeWriter(like: writer), parent: self, key: key)
         inner = new
-        session.hasNested = true
         // Moved to a local variable for the change, so that reading the count, which is
         // far more frequent, needs no exclusivity check.
         var changed = nested

@@ -15,9 +15,9 @@ public final class ArchiveKey: Sendable {
     self.secret = try SecretBytes(guarding: secret)
   }
 
-  /// Leaves the key in a region that many share, which takes a third of the time of a region of its own.
-  init(sharing secret: consuming SecretBytes) {
-    self.secret = secret
+  /// Puts the key into a page that many share, which takes a third of the time of a region of its own.
+  init(packing secret: borrowing SecretBytes) throws(ArchiveError) {
+    self.secret = try SecretBytes(packing: secret)
   }
 
   /// Whether another key has the same bytes.
@@ -40,10 +40,9 @@ public final class ArchiveKey: Sendable {
     }
   }
 
-  /// The key in a region that it shares with others, for a process that has thousands of keys: Linux lets a
-  /// process have 65,530 mappings, and a region of its own takes four.
+  /// The key in a page that it shares with others, for a process that has thousands of keys.
   package func packed() throws(ArchiveError) -> ArchiveKey {
-    ArchiveKey(sharing: try secret.copy())
+    try ArchiveKey(packing: secret)
   }
 
   /// Makes a new random key.

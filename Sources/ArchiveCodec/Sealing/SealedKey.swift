@@ -53,7 +53,7 @@ package struct SealedKey: Sendable {
     guard slot.kind == .key else { throw ArchiveError(.keyDamaged) }
   }
 
-  /// The key, in a region that it shares with others; nil if it is sealed under another master key.
+  /// The key, in a page that it shares with others; nil if it is sealed under another master key.
   ///
   /// - Throws: ``ArchiveError`` with `wrongContext` if the key belongs to another
   ///   context.
@@ -61,7 +61,7 @@ package struct SealedKey: Sendable {
     with master: ArchiveKey, context: ArchiveContext
   ) throws(ArchiveError) -> ArchiveKey? {
     switch try slot.open(.key(master), Self.binding(identifier, context)) {
-    case .dataKey(let key): return ArchiveKey(sharing: key)
+    case .dataKey(let key): return try ArchiveKey(packing: key)
     case .otherContext: throw ArchiveError(.wrongContext)
     case .otherCredential: return nil
     }

@@ -7,15 +7,21 @@ internal import Synchronization
 /// system allows that. It is never copied into an array, Data or String.
 ///
 /// Keys and passphrases that an app holds have regions of their own, which are read-only, so
-/// that a stray write cannot change them. What is derived from them, and a key of which there are
-/// thousands, has a part of a region, and stays writable: only functions with fixed counts of bytes write there. A region takes
+/// that a stray write cannot change them. What is derived from them has a part of a region,
+/// and stays writable: only functions with fixed counts of bytes write there. A region takes
 /// 20 µs, and to make it read-only, and writable again at its end, stops all threads. With
 /// regions for all, the first archive of 10 records that a process opens and reads took a
 /// fifth more, and a later one in memory half as much again.
 @safe
 struct SecretBytes: ~Copyable, @unchecked Sendable {
+  private enum Place {
+    case memory(SecretMemory)
+    case cell(SecretCell)
+  }
+
   // Written only by the initializer, so threads may share it.
-  private let memory: SecretMemory
+  private let base: UnsafeMutableRawPointer
+  private let place: Place
   let count: Int
 
   /// More stack than BLAKE2b, the deepest function with secrets on the stack, uses.
@@ -34,17 +40,28 @@ struct SecretBytes: ~Copyable, @unchecked Sendable {
     }
     // The functions that the body called may have left a copy on the stack.
     sodium_stackzero(Self.wipedStackByteCount)
-    self.memory = memory
+    unsafe base = memory.base
+    place = .memory(memory)
     self.count = count
   }
 
   /// Copies a secret into a region of its own, which is read-only.
   init(guarding secret: borrowing SecretBytes) throws(ArchiveError) {
     let memory = try SecretMemory.region(secret.count)
-    unsafe memory.base.copyMemory(from: secret.memory.base, byteCount: secret.count)
+    unsafe memory.base.copyMemory(from: secret.base, byteCount: secret.count)
     unsafe sodium_mprotect_readonly(memory.base)
-    self.memory = memory
+    unsafe base = memory.base
+    place = .memory(memory)
     count = secret.count
+  }
+
+  /// Copies a key into a page that many keys share.
+  init(packing key: borrowing SecretBytes) throws(ArchiveError) {
+    precondition(key.count == ArchiveKey.byteCount)
+    let cell = try unsafe SecretCell(copying: UnsafeRawPointer(key.base))
+    unsafe base = cell.base
+    place = .cell(cell)
+    count = key.count
   }
 
   init(_ random: RandomSource, count: Int) throws(ArchiveError) {
@@ -56,17 +73,17 @@ struct SecretBytes: ~Copyable, @unchecked Sendable {
   }
 
   func copy() throws(ArchiveError) -> SecretBytes {
-    try unsafe SecretBytes(copying: memory.base, count: count)
+    try unsafe SecretBytes(copying: base, count: count)
   }
 
   deinit {
-    memory.giveBack()
+    if case .memory(let memory) = place { memory.giveBack() }
   }
 
   func withBytes<Result: ~Copyable, Failure: Error>(
     _ body: (UnsafeRawPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try unsafe body(UnsafeRawPointer(memory.base))
+    try unsafe body(UnsafeRawPointer(base))
   }
 }
 

@@ -46,6 +46,7 @@ struct OpenMap {
   @inline(__always)
   mutating func writeKey(symbol: UInt32, to writer: ValueWriter) {
     writer.output.writeKey(symbol: symbol)
+    if writer.symbolsUsed <= symbol { writer.symbolsUsed = Int(symbol) + 1 }
     note(symbol)
   }
 

@@ -3,19 +3,22 @@ extension ValueWriter {
   struct Mark {
     let byteCount: Int
     let symbolCount: Int
+    let symbolsUsed: Int
     let depth: Int
   }
 
   var mark: Mark {
     Mark(
-      byteCount: output.count, symbolCount: symbols.count, depth: depth)
+      byteCount: output.count, symbolCount: symbols.count, symbolsUsed: symbolsUsed,
+      depth: depth)
   }
 
-  /// Removes all bytes since the mark, and the names that came with them, unless another writer may use
-  /// them.
-  func goBack(to mark: Mark, keepingNames keepsNames: Bool = false) {
+  /// Removes all bytes since the mark, and the names that came with them, except the
+  /// first `keptSymbolCount`, which others use.
+  func goBack(to mark: Mark, keptSymbolCount: Int = 0) {
     output.truncate(to: mark.byteCount)
-    if !keepsNames { symbols.truncate(to: mark.symbolCount) }
+    symbols.truncate(to: max(mark.symbolCount, keptSymbolCount))
+    symbolsUsed = mark.symbolsUsed
     depth = mark.depth
   }
 }

@@ -27,6 +27,8 @@ public final class ValueWriter {
   private(set) var hasFailed = false
   /// How many containers are open.
   var depth: Int
+  /// One more than the greatest symbol that was written.
+  var symbolsUsed = 0
 
   init(limits: ArchiveLimits, symbols: SymbolCollector, depth: Int = 0, capacity: Int = 64) {
     output = ByteBuffer(capacity: capacity)
@@ -96,6 +98,7 @@ public final class ValueWriter {
   func writeNameKey(_ name: String) {
     guard let symbol = symbols.enter(name) else { return output.writeKey(inline: name) }
     output.writeKey(symbol: symbol)
+    if symbolsUsed <= symbol { symbolsUsed = Int(symbol) + 1 }
   }
 
   func writePackedIntegers<Integer: FixedWidthInteger & Sendable>(_ values: [Integer]) {
