@@ -195,6 +195,32 @@ final class ValueTests: XCTestCase {
         .typeMismatch, offset: 16, path: ["Int"], subject: "found integer, expected container"))
   }
 
+  func testAPackedArrayIsOneOfItsNumbersAndOfNothingElseAlsoWhenItIsEmpty() throws {
+    let decoder = try TestArchives().record { encoder in
+      encoder.encode([] as [Int], forKey: "0 [Int]")
+      encoder.encode([1], forKey: "1 [Int]")
+      encoder.encode([] as [Float], forKey: "0 [Float]")
+      encoder.encode([1] as [Float], forKey: "1 [Float]")
+      encoder.encode([] as [Double], forKey: "0 [Double]")
+      encoder.encode([1] as [Double], forKey: "1 [Double]")
+    }
+    func check<Value: ArchiveValue & Equatable>(_ type: Value.Type, _ one: [Value] = []) {
+      for key in decoder.keys {
+        let read = Result { try decoder.decode([Value].self, forKey: key) }
+        let isOwn = key.hasSuffix("[\(type)]")
+        let expected = isOwn ? (key.hasPrefix("0") ? [] : one) : nil
+        XCTAssertEqual(try? read.get(), expected, "\(key) as [\(type)]")
+      }
+    }
+    check(Int.self, [1])
+    check(Float.self, [1])
+    check(Double.self, [1])
+    check(String.self)
+    check(Bool.self)
+    check(Date.self)
+    check([Int].self)
+  }
+
   func testAMismatchNamesTheKeyAndBothTypesAndNotTheValue() throws {
     let decoder = try TestArchives().record { $0.encode("secret", forKey: "name") }
     let error = archiveError { _ = try decoder.decode(Int.self, forKey: "name") }

@@ -13,10 +13,10 @@ enum CodableForm {
   init<Value>(_ type: Value.Type) {
     if let direct = type as? any ArchiveValue.Type {
       self = .direct(direct)
-    } else if type is any Reshaped.Type {
+    } else if let reshaped = type as? any Reshaped.Type {
       self = .reshaped(
         type as? any ReshapedDecodable.Type,
-        byteCount: MemoryLayout<Value>.stride + DecodedMemory.instance)
+        byteCount: MemoryLayout<Value>.stride + reshaped.instanceByteCount)
     } else {
       self = .ordinary(
         byteCount: MemoryLayout<Value>.stride
@@ -49,7 +49,14 @@ final class CodableForms {
 }
 
 /// A standard type whose own coding is replaced, see ``CodableForm``.
-protocol Reshaped {}
+protocol Reshaped {
+  /// The memory of an instance beside its elements, unless it is counted with them.
+  static var instanceByteCount: Int { get }
+}
+
+extension Reshaped {
+  static var instanceByteCount: Int { DecodedMemory.instance }
+}
 
 protocol ReshapedEncodable: Reshaped {
   /// Writes the value as one array, map or null.
@@ -60,7 +67,9 @@ protocol ReshapedDecodable: Reshaped {
   static func decodeReshaped(from decoder: ValueDecoder) throws -> Self
 }
 
-extension Array: Reshaped {}
+extension Array: Reshaped {
+  static var instanceByteCount: Int { 0 }
+}
 
 extension Array: ReshapedDecodable where Element: Decodable {
   /// The standard library would decode an array by appending without a reserve: each time the

@@ -66,6 +66,13 @@ extension Float: ArchiveValue {
     }
     return narrowed
   }
+
+  /// Reads Floats, packed or not.
+  public static func readArray(
+    from reader: ValueReader, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> [Float] {
+    try reader.readPacked(bytes, .float) { Float(bitPattern: UInt32(truncatingIfNeeded: $0)) }
+  }
 }
 
 extension Double: ArchiveValue {
@@ -97,6 +104,13 @@ extension Double: ArchiveValue {
     case .float: Double(Float(bitPattern: reader.bits(bytes)))
     default: throw reader.mismatch("double")
     }
+  }
+
+  /// Reads Doubles, packed or not.
+  public static func readArray(
+    from reader: ValueReader, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> [Double] {
+    try reader.readPacked(bytes, .double) { Double(bitPattern: $0) }
   }
 }
 

@@ -69,8 +69,9 @@ struct SymbolTable: Sendable {
     guard count <= limits.symbolCount, payload.count <= limits.symbolByteCount * 2 else {
       throw ArchiveError(.limitExceeded, subject: "symbols")
     }
-    // Each name takes a byte at least, so there are no more than bytes that are left.
-    names.reserveCapacity(names.count + count)
+    // Each name takes a byte at least, so there are no more than bytes that are left. An array grows to no more than
+    // it is asked for, and would move with each commit.
+    if names.isEmpty { names.reserveCapacity(count) }
     numbers.reserveCapacity(names.count + count)
     for _ in 0..<count {
       let start = reader.offset

@@ -66,6 +66,21 @@ public struct ValueReader: Sendable {
     return values
   }
 
+  /// Reads an array of numbers, packed or not.
+  func readPacked<Value: ArchiveValue>(
+    _ bytes: Span<UInt8>, _ element: PackedElement, _ convert: (UInt64) -> Value
+  ) throws(ArchiveError) -> [Value] {
+    guard case .packedArray(element) = header.kind else {
+      guard header.kind == .array else { throw mismatch("packed array") }
+      return try readElements(bytes, Value.read)
+    }
+    let numbers = PackedIntegers(header.payload, element)
+    var values: [Value] = []
+    values.reserveCapacity(numbers.count)
+    for index in 0..<numbers.count { values.append(convert(numbers.bits(index, in: bytes))) }
+    return values
+  }
+
   /// The range of the bytes in a byte sequence.
   func byteRange() throws(ArchiveError) -> Range<Int> {
     guard header.kind == .bytes else { throw mismatch("bytes") }
@@ -83,7 +98,7 @@ public struct ValueReader: Sendable {
     _ bytes: Span<UInt8>,
     _ convert: (ValueReader, Span<UInt8>) throws(ArchiveError) -> Value
   ) throws(ArchiveError) -> [Value] {
-    guard header.kind == .array else { return try readNumbers(bytes, convert) }
+    guard header.kind == .array else { throw mismatch("array") }
     var values: [Value] = []
     values.reserveCapacity(header.count)
     var offset = header.payload.lowerBound
@@ -91,23 +106,6 @@ public struct ValueReader: Sendable {
       let element = try ValueReader(bytes, at: offset)
       values.append(try convert(element, bytes))
       offset = element.end
-    }
-    return values
-  }
-
-  /// Reads the numbers of a packed array, each as a value of its own.
-  // A copy for each type would be 15 KB of code.
-  @_semantics("optimize.sil.specialize.generic.never")
-  private func readNumbers<Value>(
-    _ bytes: Span<UInt8>,
-    _ convert: (ValueReader, Span<UInt8>) throws(ArchiveError) -> Value
-  ) throws(ArchiveError) -> [Value] {
-    guard case .packedArray = header.kind else { throw mismatch("array") }
-    var values: [Value] = []
-    values.reserveCapacity(header.count)
-    for index in 0..<header.count {
-      guard let element = packedElement(index, in: bytes) else { break }
-      values.append(try convert(element, bytes))
     }
     return values
   }
