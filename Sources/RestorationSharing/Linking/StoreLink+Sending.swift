@@ -70,9 +70,9 @@ extension StoreLink {
 
   /// Writes until the store has all changes, or another machine's state is in the way.
   private func exchange() async throws -> RemoteStatus {
-    if let theirs = remote.theirs { return .conflict(conflict(with: theirs)) }
     try remote.prove()
     remote.noteIfReplaced()
+    if let theirs = remote.theirs { return .conflict(conflict(with: theirs)) }
     try await sendMoments()
     if let outcome = try await lookForOthers() { return outcome }
     for round in 0..<Self.largestRoundCount {

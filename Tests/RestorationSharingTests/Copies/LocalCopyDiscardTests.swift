@@ -145,6 +145,31 @@ final class LocalCopyDiscardTests: LocalCopyTestCase {
     }
   }
 
+  func testWhatIsPutBackInAConflictAfterADiscardIsALocalStateInTheNextLaunch() async throws {
+    var keeper: StateKeeper? = try here.launch()
+    _ = try await keeper?.save([TestNode("root", value: "Rome")])
+    // Nobody has read what this one replaces.
+    _ = try await there.launch().save([TestNode("root", value: "Oslo")])
+    _ = try await keeper?.save([TestNode("root", value: "Bern")])
+    var error = await restorationError { try await keeper?.discardState() }
+    XCTAssertEqual(error?.code, .conflict)
+    let states = try await keeper?.setAsideStates() ?? []
+    let rome = try XCTUnwrap(states.first)
+    error = await restorationError { try await keeper?.putBack(rome) }
+    XCTAssertEqual(error?.code, .conflict)
+    keeper = nil
+    let next = try here.launch()
+    let root = TestNode("root")
+    let restored = try await next.restore(into: [root])
+    XCTAssertEqual(root.value, "Rome")
+    XCTAssertNil(restored.launchProblem)
+    _ = await next.checkRemoteState()
+    try await next.resolveConflict(keeping: .ours)
+    let value = try await there.restoredValue()
+    XCTAssertEqual(value, "Rome")
+    await next.close()
+  }
+
   func testWhatIsSavedAfterADiscardWithoutTheStoreIsSentByTheNextLaunch() async throws {
     let saved = try await SavedOften()
     saved.network.isReachable = false
