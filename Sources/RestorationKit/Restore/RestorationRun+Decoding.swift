@@ -93,7 +93,7 @@ extension RestorationRun {
   /// The forms of the document.
   final class Forms {
     /// The names that the delegate says.
-    fileprivate var names: [String: String?] = [:]
+    fileprivate var names: [String: String?] = .init()
     fileprivate var readings: [Reading] = []
     /// The registrations that the readings are of.
     fileprivate var changeCount = -1
@@ -230,14 +230,15 @@ extension RestorationRun {
   /// The document as it is after the run: what nobody has claimed is kept, and the bodies that objects
   /// have not read are withheld.
   ///
-  /// `byteCount` gives the bytes of a stored record.
-  func settled(byteCount: (UInt64) -> Int) -> Document {
+  /// The sizes come from the records, or without them from the bodies that the run reads.
+  func settled(_ records: StoredRecords? = nil) -> Document {
     keepUntaken()
     if !roots.allSatisfy({ elements.contains($0) }) {
       for slot in order where document[slot].place.parent == Document.tree { noteGivenRoot(slot) }
     }
     if isPlain { return document }
     var after = document
+    let byteCount = { records?.byteCount(of: $0) ?? (try? self.elements.body($0))?.byteCount ?? 0 }
     keep(in: &after, byteCount)
     findLeftOut()
     for (slot, bodies) in after.kept.bodies {
@@ -303,9 +304,8 @@ extension RestorationRun {
 
   /// Keeps elements in a document, each with all below it.
   private func keep(in after: inout Document, _ byteCount: (UInt64) -> Int) {
-    guard !document.kept.elements.isEmpty || order.contains(where: { elements[$0].isKept })
-    else { return }
-    var byteCounts: [Int32: Int] = [:]
+    if document.kept.elements.isEmpty, !order.contains(where: { elements[$0].isKept }) { return }
+    var byteCounts: [Int32: Int] = .init()
     for slot in order.reversed() {
       let element = document[slot]
       let own = byteCount(element.bodyRecord) + byteCount(element.contentsRecord)
@@ -313,7 +313,7 @@ extension RestorationRun {
       byteCounts[element.place.parent, default: 0] += byteCounts[slot] ?? 0
     }
     /// The stored elements that are kept, be it below others.
-    var before: [Int32: Kept] = [:]
+    var before: [Int32: Kept] = .init()
     for slot in order {
       let (outcome, stored) = (elements[slot].outcome, document.kept.elements[slot])
       // The object of one that was left out may have been there until now.
@@ -330,7 +330,7 @@ extension RestorationRun {
   /// Finds the objects that the app itself has made for elements that are left out, and those below.
   private func findLeftOut() {
     // Hooks may have changed what contains them.
-    existing.named = [:]
+    existing.named = .init()
     for slot in order {
       switch elements[slot].outcome {
       case .skipped: break

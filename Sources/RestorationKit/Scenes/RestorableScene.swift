@@ -235,7 +235,7 @@ public final class RestorableScene {
     guard let activity = delegate.stateRestorationActivity(for: self) else { return nil }
     activity.delegate?.userActivityWillSave(activity)
     let responders = responders.responders(of: activity)
-    if !responders.isEmpty { activity.userInfo = [:] }
+    if !responders.isEmpty { activity.userInfo = .init() }
     for responder in responders { responder.updateUserActivityState(activity) }
     delegate.scene(self, didUpdate: activity)
     activity.needsSave = false
@@ -249,8 +249,8 @@ public final class RestorableScene {
           : "it was invalidated. Return nil for no activity.")
       return nil
     }
-    let missing = activity.requiredUserInfoKeys.subtracting(activity.userInfo.keys)
-    if !missing.isEmpty { session.node.activityProblem = .requiredKeysMissing(missing.sorted()) }
+    let missing = Array(activity.requiredUserInfoKeys.subtracting(activity.userInfo.keys)).sorted()
+    if !missing.isEmpty { session.node.activityProblem = .requiredKeysMissing(missing) }
     return activity.content.reducedToRequiredKeys
   }
 }
