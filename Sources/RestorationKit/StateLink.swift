@@ -40,7 +40,7 @@ package protocol StateLink: AnyObject {
 }
 
 /// A call of a keeper that another place takes part in.
-package enum LinkedCall: Hashable, Sendable {
+package enum LinkedCall: Equatable, Sendable {
   case restore, save, discard, history, putBack(Moment), remove, close
   /// Decides which of two states stays.
   case resolve(keepingTheirs: Bool)

@@ -66,7 +66,7 @@ extension KeyedDecoder {
   package func decodeIfPresent<Value: Codable>(
     forKey key: String, standIn other: @autoclosure () -> Value
   ) throws -> MendedValue<Value>? {
-    guard let session = try session(key, [NameKey(key)], [:]) else { return nil }
+    guard let session = try session(key, [NameKey(key)], .init()) else { return nil }
     do {
       return MendedValue(value: try session.decodeRoot(Value.self))
     } catch let first as DecodingError {

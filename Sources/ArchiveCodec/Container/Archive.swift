@@ -221,7 +221,7 @@ public struct ArchiveVersion: Hashable, Codable, Sendable {
 }
 
 /// The relation of an archive to a version of it that was seen before.
-package enum ArchiveVerdict: Hashable, Sendable {
+package enum ArchiveVerdict: Equatable, Sendable {
   /// The archive is that version, or comes after it.
   case ok
 

@@ -2,7 +2,7 @@
 ///
 /// So the position of a chunk is arithmetic, and reading one record touches only the
 /// chunks that hold it.
-struct ChunkLayout: Hashable, Sendable {
+struct ChunkLayout: Equatable, Sendable {
   static let frameHeaderByteCount = 4
   static let lastFlag: UInt32 = 1 << 31
   static let overhead = frameHeaderByteCount + ChunkCipher.tagByteCount

@@ -1,5 +1,5 @@
 /// The 32 bytes in front of a commit's chunks.
-struct CommitHeader: Hashable, Sendable {
+struct CommitHeader: Equatable, Sendable {
   static let byteCount = 32
   static let magic = Array("RKAc".utf8)
   /// The commit holds all records, not only the changed ones.
@@ -31,7 +31,7 @@ extension CommitHeader {
 }
 
 /// The 64 bytes after a commit's chunks; an intact file ends with one.
-struct Trailer: Hashable, Sendable {
+struct Trailer: Equatable, Sendable {
   static let byteCount = 64
   static let magic = Array("RKAt".utf8)
 
@@ -91,7 +91,7 @@ extension KeySchedule {
 }
 
 /// The last frame of a commit, which says what the commit contains, and where.
-struct Footer: Hashable, Sendable {
+struct Footer: Equatable, Sendable {
   /// A number of the application's own, for its migrations.
   let schema: UInt32
   /// The entries of this commit's index.

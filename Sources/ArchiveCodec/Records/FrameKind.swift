@@ -22,7 +22,7 @@ enum FrameKind: UInt8, Sendable {
 }
 
 /// Where a record lies in the commit's content: 16 bytes in the index.
-struct IndexEntry: Hashable, Sendable {
+struct IndexEntry: Equatable, Sendable {
   static let byteCount = 16
   static let largestOffset = 1 << 40 - 1
 

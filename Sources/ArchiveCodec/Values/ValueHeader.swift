@@ -1,6 +1,6 @@
 /// The kind of the value at an offset, and the range of its payload.
 struct ValueHeader: Sendable {
-  enum Kind: Hashable, Sendable {
+  enum Kind: Equatable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)

@@ -3,7 +3,7 @@ public import RestorationFoundation
 /// A value that may lie in the user info of an activity or of a scene session.
 ///
 /// A literal can be such a value: `["product": "lamp", "count": 3]`.
-public enum PropertyListValue: Hashable, Codable, Sendable {
+public enum PropertyListValue: Hashable, Sendable {
   /// No value.
   case null
   /// True or false.
@@ -152,6 +152,68 @@ extension PropertyListValue {
   /// The entries, nil for another type.
   public var dictionaryValue: [String: PropertyListValue]? {
     if case .dictionary(let values) = self { values } else { nil }
+  }
+}
+
+// MARK: - Coding
+
+// The form is that of the compiler, which makes a type of keys for each case, 40 KB of code together.
+extension PropertyListValue: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case null, bool, integer, double, string, data, date, url, uuid, array, set, dictionary
+    case value = "_0"
+  }
+
+  /// Reads a value from the container of its case; one of several cases or of none throws.
+  public init(from decoder: any Decoder) throws {
+    let cases = try decoder.container(keyedBy: CodingKeys.self)
+    let keys = cases.allKeys.filter { $0 != .value }
+    guard let key = keys.first, keys.count == 1 else {
+      throw DecodingError.typeMismatch(
+        Self.self, .init(codingPath: cases.codingPath, debugDescription: "A value has one case."))
+    }
+    let content = try cases.nestedContainer(keyedBy: CodingKeys.self, forKey: key)
+    func value<Value: Decodable>() throws -> Value {
+      try content.decode(Value.self, forKey: .value)
+    }
+    self =
+      switch key {
+      case .null, .value: .null
+      case .bool: .bool(try value())
+      case .integer: .integer(try value())
+      case .double: .double(try value())
+      case .string: .string(try value())
+      case .data: .data(try value())
+      case .date: .date(try value())
+      case .url: .url(try value())
+      case .uuid: .uuid(try value())
+      case .array: .array(try value())
+      case .set: .set(try value())
+      case .dictionary: .dictionary(try value())
+      }
+  }
+
+  /// Writes the name of the case, and below it the value as `_0`.
+  public func encode(to encoder: any Encoder) throws {
+    var cases = encoder.container(keyedBy: CodingKeys.self)
+    func encode(_ value: some Encodable, as key: CodingKeys) throws {
+      var content = cases.nestedContainer(keyedBy: CodingKeys.self, forKey: key)
+      try content.encode(value, forKey: .value)
+    }
+    switch self {
+    case .null: _ = cases.nestedContainer(keyedBy: CodingKeys.self, forKey: .null)
+    case .bool(let value): try encode(value, as: .bool)
+    case .integer(let value): try encode(value, as: .integer)
+    case .double(let value): try encode(value, as: .double)
+    case .string(let value): try encode(value, as: .string)
+    case .data(let value): try encode(value, as: .data)
+    case .date(let value): try encode(value, as: .date)
+    case .url(let value): try encode(value, as: .url)
+    case .uuid(let value): try encode(value, as: .uuid)
+    case .array(let value): try encode(value, as: .array)
+    case .set(let value): try encode(value, as: .set)
+    case .dictionary(let value): try encode(value, as: .dictionary)
+    }
   }
 }
 

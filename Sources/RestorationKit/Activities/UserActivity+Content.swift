@@ -2,7 +2,7 @@ internal import RestorationFoundation
 
 extension UserActivity {
   /// The stored form of an activity.
-  package struct Content: Hashable, Codable, Sendable {
+  package struct Content: Equatable, Codable, Sendable {
     let activityType: String
     package var title: String?
     var userInfo: [String: PropertyListValue]

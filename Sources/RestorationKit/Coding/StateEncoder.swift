@@ -117,7 +117,7 @@ public final class StateEncoder {
   /// - Complexity: O(*n* log *n*) in their number.
   public func encode(_ objects: [String: any StateRestoring], forKey key: String) {
     encodeContainer(forKey: key) { coder in
-      for name in objects.keys.sorted() { coder.encode(objects[name], forKey: name) }
+      for name in Array(objects.keys).sorted() { coder.encode(objects[name], forKey: name) }
     }
   }
 

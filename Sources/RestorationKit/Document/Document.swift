@@ -101,7 +101,7 @@ package struct Links: Sendable {
 }
 
 /// What is stored of all elements together.
-package struct DocumentHead: Hashable, Sendable {
+package struct DocumentHead: Equatable, Sendable {
   package var forms: [Form] = []
   /// What the app said of itself in the last save.
   package var facts: [String: String] = .init()
@@ -146,7 +146,7 @@ package struct Element: Sendable {
 }
 
 /// What the element above says of an element.
-package struct Place: Hashable, Sendable {
+package struct Place: Equatable, Sendable {
   package var parent: Int32
   package var role: Role
   package var name = ""
@@ -312,7 +312,7 @@ package struct KeptParts: Sendable {
 }
 
 /// An element that nobody has claimed, or a body that the object of an element has not read.
-package struct Kept: Hashable, Sendable {
+package struct Kept: Equatable, Sendable {
   /// The record of an unread body has twice this number; 0 for an element, and for its own body.
   var id: UInt64 = 0
   package var reason: Reason
@@ -381,7 +381,7 @@ extension Document {
     // The application has no class, and no element of a report.
     let slots = Set(kept.bodies.keys).union(own.keys).subtracting([Self.tree])
     return kept.elements.ordered { $0.key < $1.key }.map { line($0, $1, isStateAlone: false) }
-      + slots.sorted().flatMap { slot in
+      + Array(slots).sorted().flatMap { slot in
         ((kept.bodies[slot] ?? []).reversed() + [own[slot]].compactMap(\.self)).map {
           line(slot, $0, isStateAlone: true)
         }

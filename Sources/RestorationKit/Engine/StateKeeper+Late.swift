@@ -153,7 +153,7 @@ extension StateKeeper {
       return report
     }
     _ = run.run(isLate: true, isBack: late.isBack)
-    var after = run.settled { (try? bodies($0))?.byteCount ?? 0 }
+    var after = run.settled()
     if late.isBack { settle(late, run, before, &after) }
     if let parent = late.parent { KnownObjects.shared.askAgain([parent], of: owner) }
     end(run, with: after, since: start, mayMove: document[slot].place.role != .scene, in: &report)

@@ -107,7 +107,7 @@ extension StateKeeper {
       settings.values?.beginAnew(withUnread: true)
       return (report.location, report.savedAt, report.passedOver) = (nil, nil, [])
     }
-    let document = run.settled { stored.records.byteCount(of: $0) }
+    let document = run.settled(stored.records)
     report.kept = document.keptElements(types)
     (findings.launch, findings.records) = (launch, settings.host == nil ? nil : stored.records)
     end(run, with: document, since: start, in: &report)

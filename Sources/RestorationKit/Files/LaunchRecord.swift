@@ -26,7 +26,7 @@ package protocol LaunchedTree: Sendable {
 /// An element is left out whatever state it has by now, as long as the version of the app runs that
 /// crashed: another version may have mended the crash. One at a time is tried again, after 1, 2, 4,
 /// 8 and more launches that left it out; each new crash doubles the wait.
-package struct LaunchRecord: Hashable, Sendable {
+package struct LaunchRecord: Equatable, Sendable {
   /// The restores in a row that began and did not end, with the one under way.
   package var crashes = 0
   /// The MAC of the version of the state that these restores brought back: an old record says nothing
@@ -43,7 +43,7 @@ package struct LaunchRecord: Hashable, Sendable {
 
   /// What most launches do not have, so that only the others take the half of a millisecond in which a type is
   /// coded as a whole for the first time (benchmark: launch of a process).
-  package struct Rest: Hashable, Codable, Sendable {
+  package struct Rest: Equatable, Codable, Sendable {
     /// Whether the restored state stands in for a newer state that crashed.
     var gaveWay = false
     /// Whether the state was put back, so that its age does not count.
@@ -55,7 +55,7 @@ package struct LaunchRecord: Hashable, Sendable {
   }
 
   /// What launches have crashed in.
-  fileprivate struct Blame: Hashable, Codable {
+  fileprivate struct Blame: Equatable, Codable {
     let subject: LaunchSubject
     /// The launches in a row that crashed in it after their restore, while it was not left out.
     var crashes = 0
@@ -255,7 +255,7 @@ extension LaunchRecord {
 }
 
 /// How a launch has seen a state that was too old.
-package struct SeenOld: Hashable, Codable, Sendable {
+package struct SeenOld: Equatable, Codable, Sendable {
   /// When the state was saved, by its own clock.
   package var savedAt: Date
   /// The start of the machine, and how long it had run then, in seconds.

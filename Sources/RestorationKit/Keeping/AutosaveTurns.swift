@@ -83,7 +83,8 @@ package final class AutosaveTurns: Sendable {
   // MARK: Saves
 
   /// Begins the save that is due, and gives its flushes; nil if none is due: the loop is woken when one may be.
-  func next() -> [Answer]? {
+  // A copy of it in each part of the asynchronous loop would be 7 KB of code.
+  @inline(never) func next() -> [Answer]? {
     state.withLock { state in
       let now = elapsed()
       guard let time = state.nextTime(at: now) else { return nil }

@@ -276,7 +276,7 @@ extension [ReportEntry] {
 extension ReportEntries: Hashable {
   static func == (left: ReportEntries, right: ReportEntries) -> Bool { left.made == right.made }
 
-  func hash(into hasher: inout Hasher) { hasher.combine(made) }
+  func hash(into hasher: inout Hasher) { hasher.combine(made.count) }
 }
 
 /// What a survey or a restore says of objects, in the order of the walk.

@@ -1,5 +1,5 @@
 /// Whether states are saved and restored now, and if not, why.
-package enum RestorationStatus: Hashable, Sendable {
+package enum RestorationStatus: Equatable, Sendable {
   case notRestoredYet
   case restoring
   /// The restore has ended, and saves follow.

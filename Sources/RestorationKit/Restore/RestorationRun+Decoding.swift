@@ -230,14 +230,15 @@ extension RestorationRun {
   /// The document as it is after the run: what nobody has claimed is kept, and the bodies that objects
   /// have not read are withheld.
   ///
-  /// `byteCount` gives the bytes of a stored record.
-  func settled(byteCount: (UInt64) -> Int) -> Document {
+  /// The sizes come from the records, or without them from the bodies that the run reads.
+  func settled(_ records: StoredRecords? = nil) -> Document {
     keepUntaken()
     if !roots.allSatisfy({ elements.contains($0) }) {
       for slot in order where document[slot].place.parent == Document.tree { noteGivenRoot(slot) }
     }
     if isPlain { return document }
     var after = document
+    let byteCount = { records?.byteCount(of: $0) ?? (try? self.elements.body($0))?.byteCount ?? 0 }
     keep(in: &after, byteCount)
     findLeftOut()
     for (slot, bodies) in after.kept.bodies {
@@ -303,8 +304,7 @@ extension RestorationRun {
 
   /// Keeps elements in a document, each with all below it.
   private func keep(in after: inout Document, _ byteCount: (UInt64) -> Int) {
-    guard !document.kept.elements.isEmpty || order.contains(where: { elements[$0].isKept })
-    else { return }
+    if document.kept.elements.isEmpty, !order.contains(where: { elements[$0].isKept }) { return }
     var byteCounts: [Int32: Int] = .init()
     for slot in order.reversed() {
       let element = document[slot]

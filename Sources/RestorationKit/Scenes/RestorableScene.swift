@@ -249,8 +249,8 @@ public final class RestorableScene {
           : "it was invalidated. Return nil for no activity.")
       return nil
     }
-    let missing = activity.requiredUserInfoKeys.subtracting(activity.userInfo.keys)
-    if !missing.isEmpty { session.node.activityProblem = .requiredKeysMissing(missing.sorted()) }
+    let missing = Array(activity.requiredUserInfoKeys.subtracting(activity.userInfo.keys)).sorted()
+    if !missing.isEmpty { session.node.activityProblem = .requiredKeysMissing(missing) }
     return activity.content.reducedToRequiredKeys
   }
 }

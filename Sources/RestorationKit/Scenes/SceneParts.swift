@@ -34,25 +34,24 @@ extension Survey {
       places.orphans.insert(slot)
       touchContents(of: Document.tree)
     }
-    for scene in parts.scenes { try place(scene) }
+    for scene in parts.scenes { try place(scene, scene.asNode) }
     if !parts.scenes.isEmpty { try placeAll() }
   }
 
-  private mutating func place(_ scene: SceneNode) throws {
-    let info = types.info(of: scene)
-    let known = places.known(scene)
+  private mutating func place(_ scene: SceneNode, _ node: any RestorableNode) throws {
+    let info = types.info(of: node)
+    let known = places.known(node)
     let stored = slot(of: scene)
     let (slot, isOther) = put(
-      scene, info, at: stored,
+      node, info, at: stored,
       Place(parent: Document.tree, role: .scene, name: scene.identifier))
     if stored == nil { addContent(slot, to: Document.tree) }
-    if places.isVisited(scene) { return }
+    if places.isVisited(node) { return }
     if scene.roots != nil, let known, !known.hasChanged, !isOther, taken.claims[slot] == nil {
       // Nobody says that a window has other roots.
-      try visit(scene, info, at: slot, asksBody: false)
-    } else {
-      try visit(scene, info, at: slot, isOther ? nil : known)
+      return try visit(node, info, at: slot, asksBody: false)
     }
+    try visit(node, info, at: slot, isOther ? nil : known)
   }
 
   private func slot(of scene: SceneNode) -> Int32? {

@@ -1,5 +1,5 @@
 /// How a host stands to one session.
-package enum SessionState: Hashable, Sendable, CaseIterable {
+package enum SessionState: Equatable, Sendable, CaseIterable {
   /// Nobody has opened the window yet.
   case new
   /// The window is open, and not connected.

@@ -168,7 +168,7 @@ package struct LaunchSubject: Hashable, Codable, Sendable {
 /// A note that somebody without the key writes counts as none: its author can neither choose what
 /// is left out nor make a keeper give up a state as soon as noted crashes would. An attacker can
 /// still put back a note or a record that stood there before, or remove all files.
-package struct LaunchNote: Hashable, Sendable {
+package struct LaunchNote: Equatable, Sendable {
   package enum Stage: UInt8, Sendable {
     case restoring = 1
     /// Only values and late elements may still be decoded.

@@ -40,7 +40,7 @@ final class Places {
   var findsAllByObject: Bool { references.findsAllByObject }
 
   /// The kept elements to which only references lead.
-  var keptReferred: [Int32] { references.keptByName.values.joined().sorted() }
+  var keptReferred: [Int32] { Array(references.keptByName.values.joined()).sorted() }
 
   /// A reference, as a hook has made it.
   typealias Mention = (object: any StateRestoring, slot: Int32)

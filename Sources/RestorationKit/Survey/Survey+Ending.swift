@@ -32,7 +32,7 @@ extension Survey {
 
   private mutating func remove(_ gone: Set<Int32>) {
     leaving.formUnion(document.leftovers ?? [])
-    edits.removed = gone.sorted()
+    edits.removed = Array(gone).sorted()
     if !gone.isEmpty { places.notes.forget(gone) }
     for slot in gone {
       contents[slot] = nil

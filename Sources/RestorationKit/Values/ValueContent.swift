@@ -3,7 +3,7 @@ internal import ArchiveCodec
 /// One Codable value of any form, in bytes of its own, whose type may be known later.
 ///
 /// The bytes depend neither on the key nor on the record, so equal encodings have equal bytes.
-struct ValueContent: Hashable, Codable, Sendable {
+struct ValueContent: Equatable, Codable, Sendable {
   /// A record that has the value under ``key`` and nothing else, and the names in it.
   let map: [UInt8]
   let symbols: [UInt8]

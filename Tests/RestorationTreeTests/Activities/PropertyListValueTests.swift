@@ -81,6 +81,43 @@ final class PropertyListValueTests: XCTestCase {
     }
   }
 
+  /// The cases as the compiler codes them, which is how they are stored.
+  private enum Derived: Hashable, Codable {
+    case null
+    case bool(Bool)
+    case integer(Int)
+    case double(Double)
+    case string(String)
+    case data(Data)
+    case date(Date)
+    case url(URL)
+    case uuid(UUID)
+    case array([Derived])
+    case set(Set<Derived>)
+    case dictionary([String: Derived])
+  }
+
+  func testEveryKindHasTheFormThatTheCompilerGivesACase() throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    for (value, _, _) in Self.cases {
+      let data = try encoder.encode(value)
+      XCTAssertEqual(try encoder.encode(JSONDecoder().decode(Derived.self, from: data)), data)
+    }
+  }
+
+  func testOnlyTheNamesOfCasesCountAndOneIsTaken() throws {
+    func read(_ text: String) throws -> Value {
+      try JSONDecoder().decode(Value.self, from: Data(text.utf8))
+    }
+    XCTAssertEqual(try read(#"{"null":{},"_0":1,"later":1}"#), .null)
+    for text in [
+      #"{"null":{},"bool":{"_0":true}}"#, #"{"later":{}}"#, #"{"_0":{}}"#, #"{"bool":{}}"#,
+    ] {
+      XCTAssertThrowsError(try read(text), text) { XCTAssert($0 is DecodingError) }
+    }
+  }
+
   private struct Product: Hashable {}
 
   private func refusal(_ value: Any) -> WholeError? {
