@@ -9,13 +9,8 @@ enum StateProbe {
     of object: any StateRestoring, _ traits: TypeTraits
   ) throws -> RecordFingerprint {
     let builder = RecordBuilder()
-    let encoder = try builder.begin(record: 1)
-    do {
-      try encode(object, traits, ProbedReferences { UInt64(addressOf: $0) }, encoder)
-    } catch {
-      builder.abandon()
-      throw error
-    }
+    let references = ProbedReferences { UInt64(addressOf: $0) }
+    try encode(object, traits, references, try builder.begin(record: 1))
     return try builder.end(ifOtherThan: nil)
   }
 

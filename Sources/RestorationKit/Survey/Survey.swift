@@ -126,7 +126,7 @@ struct Survey {
     let removed = leaving.filter { $0 < document.nextID * 2 || $0 >= TreeRecord.application }
     return Result(
       change: Change(bodies: bodies, edits: isOfBodies ? nil : edits),
-      records: try builder.finish(without: leaving), removed: removed.sorted(),
+      records: try builder.finish(without: leaving), removed: Array(removed).sorted(),
       notes: places.notes, taken: asked)
   }
 

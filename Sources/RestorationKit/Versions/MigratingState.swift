@@ -1,4 +1,4 @@
-public import ArchiveCodec
+internal import ArchiveCodec
 
 /// The state of one object while it is brought to a newer version: a copy.
 ///
@@ -54,21 +54,6 @@ public final class MigratingState {
     throw RestorationError.taken(key)
   }
 
-  /// Reads a value, nil if there is none.
-  ///
-  /// - Parameters:
-  ///   - type: The type that was encoded; integers may differ in width.
-  ///   - key: The key.
-  /// - Returns: The value, or nil if the key is absent.
-  /// - Throws: ``/ArchiveCodec/ArchiveError`` with `typeMismatch` or
-  ///   `numberOutOfRange`.
-  public func decodeIfPresent<Value: ArchiveValue>(
-    _ type: Value.Type = Value.self, forKey key: String
-  ) throws -> Value? {
-    guard let entry = entries[key] else { return nil }
-    return try entry.record.decodeIfPresent(type, forKey: entry.key)
-  }
-
   /// Reads a value of any decodable type, nil if there is none.
   ///
   /// - Parameters:
@@ -82,21 +67,6 @@ public final class MigratingState {
   ) throws -> Value? {
     guard let entry = entries[key] else { return nil }
     return try entry.record.decodeIfPresent(type, forKey: entry.key)
-  }
-
-  /// Reads a value that must be there.
-  ///
-  /// - Parameters:
-  ///   - type: The type that was encoded; integers may differ in width.
-  ///   - key: The key.
-  /// - Returns: The value.
-  /// - Throws: ``/ArchiveCodec/ArchiveError`` with `keyNotFound`, `typeMismatch` or
-  ///   `numberOutOfRange`.
-  public func decode<Value: ArchiveValue>(
-    _ type: Value.Type = Value.self, forKey key: String
-  ) throws -> Value {
-    guard let value = try decodeIfPresent(type, forKey: key) else { throw missing(key) }
-    return value
   }
 
   /// Reads a value of any decodable type that must be there.
@@ -115,17 +85,6 @@ public final class MigratingState {
   }
 
   private func missing(_ key: String) -> ArchiveError { ArchiveError(.keyNotFound, path: [key]) }
-
-  /// Sets a value; nil removes it.
-  ///
-  /// - Parameters:
-  ///   - value: A value that a ``StateEncoder`` takes.
-  ///   - key: Any name of up to 1 KiB.
-  /// - Throws: ``/ArchiveCodec/ArchiveError`` with `limitExceeded` if the value is too
-  ///   large.
-  public func encode<Value: ArchiveValue>(_ value: Value?, forKey key: String) throws {
-    try set(key, value) { $0.encode(value, forKey: key) }
-  }
 
   /// Sets a value of any encodable type; nil removes it.
   ///
