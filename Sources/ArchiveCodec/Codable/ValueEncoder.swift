@@ -167,7 +167,7 @@ extension ValueEncoder {
 
   /// Writes a value of any type, by its form.
   func write<Value: Encodable>(_ value: Value, at key: (any CodingKey)? = nil) throws {
-    switch session.form(of: Value.self) {
+    switch session.forms[Value.self] {
     case .direct(let type): try writeDirect(value, as: type)
     case .reshaped:
       guard let reshaped = value as? any ReshapedEncodable else { fallthrough }

@@ -14,17 +14,17 @@ extension Archive {
     var count = 0
     var damage: ArchiveError?
     while damage == nil {
-      var next: RecordWalk.Checked?
+      var next: Record?
       do throws(ArchiveError) { next = try walk.next() } catch { damage = error }
-      if let (entry, checked) = next {
+      if let next {
         count += 1
-        try body(Record(entry, checked))
+        try body(next)
       } else if damage == nil {
         return nil
       }
     }
     try salvageSnapshot(after: count, body)
-    while let (entry, checked) = walk.nextChange() { try body(Record(entry, checked)) }
+    while let record = walk.nextChange() { try body(record) }
     return damage
   }
 
@@ -34,12 +34,8 @@ extension Archive {
   ) throws {
     // Without the index of the snapshot nobody knows where its records begin.
     guard let entries = try? history.snapshot.entriesInOrder() else { return }
-    var count = count
-    for entry in entries where history.changes[entry.record] == nil {
-      guard count == 0 else {
-        count -= 1
-        continue
-      }
+    let kept = entries.lazy.filter { [history] in history.changes[$0.record] == nil }
+    for entry in kept.dropFirst(count) {
       let content = Result { () throws(ArchiveError) in
         try history.snapshot.recordFrame(entry)
           .decoder(symbols: history.symbols, limits: limits)

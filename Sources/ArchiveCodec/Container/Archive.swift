@@ -6,10 +6,10 @@
 /// readable while others append to the file or replace it.
 public final class Archive: Sendable {
   /// The state of the archive; see ``ArchiveVersion``.
-  public let version: ArchiveVersion
+  public var version: ArchiveVersion { history.version }
 
   /// The number that the application gave its schema.
-  public let schema: UInt32
+  public var schema: UInt32 { history.schema }
 
   /// Whether this library may replace the archive without losing data that only
   /// a newer version knows.
@@ -17,7 +17,7 @@ public final class Archive: Sendable {
 
   /// Why the end of the journal was left out; nil if nothing was left out, or
   /// only a change that a writer was just appending.
-  public let dropped: ArchiveError?
+  public var dropped: ArchiveError? { history.dropped }
 
   let history: History
   let limits: ArchiveLimits
@@ -26,9 +26,6 @@ public final class Archive: Sendable {
     self.history = history
     self.limits = limits
     self.isWritable = isWritable
-    version = history.version
-    schema = history.schema
-    dropped = history.dropped
   }
 
   /// Opens the stored archive, nil if there is none.

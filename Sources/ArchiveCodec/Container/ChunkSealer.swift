@@ -40,39 +40,23 @@ struct ChunkSealer: ~Copyable, Sendable {
     let roomByteCount = frames.count
     precondition(roomByteCount == frameByteCount(of: content), "another size")
     let count = chunkCount(of: content)
-    let memory = unsafe FrameMemory(frames)
+    // Each frame has a part of the memory for itself, and this call waits for all frames.
+    nonisolated(unsafe) let memory = unsafe frames
     @Sendable func seal(_ place: Int) {
       let start = place * chunkByteCount
       let range = start..<min(start + chunkByteCount, content.byteCount)
       let frame = start + place * ChunkLayout.overhead
+      let end = frame + range.count + ChunkLayout.overhead
+      precondition(end <= roomByteCount, "outside of the frames")
       unsafe cipher.sealFrame(
         content, range, number: UInt64(first + place), isLast: isEnd && place == count - 1,
-        into: memory[frame..<frame + range.count + ChunkLayout.overhead])
+        into: UnsafeMutableRawBufferPointer(rebasing: memory[frame..<end]))
     }
     if count >= Self.fewestSharedChunks, Self.processorCount > 1 {
       DispatchQueue.concurrentPerform(iterations: count, execute: seal)
     } else {
       for place in 0..<count { seal(place) }
     }
-  }
-}
-
-/// The memory of all frames.
-///
-/// Sendable since each frame has a part of the memory for itself, and the caller that
-/// gave the memory waits for all frames.
-@safe private struct FrameMemory: @unchecked Sendable {
-  private let bytes: UnsafeMutableRawBufferPointer
-  private let count: Int
-
-  @unsafe init(_ bytes: UnsafeMutableRawBufferPointer) {
-    unsafe self.bytes = bytes
-    count = bytes.count
-  }
-
-  @unsafe subscript(range: Range<Int>) -> UnsafeMutableRawBufferPointer {
-    precondition(range.lowerBound >= 0 && range.upperBound <= count, "outside of the frames")
-    return unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[range])
   }
 }
 

@@ -48,8 +48,9 @@ package enum SealedRecord {
     _ bytes: [UInt8], key: ArchiveKey, context: ArchiveContext, limits: ArchiveLimits = .standard
   ) throws(ArchiveError) -> (values: KeyedDecoder, byteCount: Int) {
     let (plaintext, byteCount) = try SealedBytes.open(bytes, key, context)
-    var reader = ByteReader(plaintext)
-    let names = try reader.readBytes(count: Int(try reader.readInteger(UInt32.self)))
+    var reader = ByteCursor(plaintext.span, over: plaintext.indices)
+    let nameByteCount = Int(try reader.readLowBytes(plaintext.span, count: 4))
+    let names = Array(plaintext[try reader.readRange(count: nameByteCount)])
     var symbols = SymbolTable()
     try symbols.append(decoding: names, limits: limits)
     let values = try KeyedDecoder(

@@ -109,13 +109,8 @@ package struct Directory: Sendable {
 
   /// An open directory, whose entries can be put on stable storage.
   package struct Handle: ~Copyable {
-    private let file: OpenFile
-    private let call: Directory.Synchronize
-
-    fileprivate init(_ file: consuming OpenFile, _ call: @escaping Directory.Synchronize) {
-      self.file = file
-      self.call = call
-    }
+    fileprivate let file: OpenFile
+    fileprivate let call: Directory.Synchronize
 
     /// Puts new, renamed and removed entries on stable storage.
     ///
@@ -140,7 +135,7 @@ package struct Directory: Sendable {
   /// everything as it was.
   package func open() throws(ArchiveError) -> Handle {
     // With the dot, a link to a directory works like the directory.
-    Handle(try OpenFile(child("."), O_RDONLY | O_DIRECTORY), synchronize)
+    Handle(file: try OpenFile(child("."), O_RDONLY | O_DIRECTORY), call: synchronize)
   }
 
   /// Whether there is such a directory.
