@@ -43,14 +43,13 @@ struct FieldMending {
   /// - Complexity: O(*n*) in the keys of the containers on the path of the error.
   mutating func take(_ error: DecodingError) -> Bool {
     let path = error.path
-    guard path.first?.stringValue == key, let first = path.dropFirst().first,
-      !(first is IndexKey)
+    guard path.first?.stringValue == key, let first = path.dropFirst().first, !isIndex(first)
     else { return false }
     let field = first.stringValue
     guard !replaced.contains(where: { $0.field == field }) else { return false }
     if case .keyNotFound = error {
       let names = path.dropFirst().map(\.stringValue)
-      if !path.contains(where: { $0 is IndexKey }), isMissing(names), added.insert(names).inserted {
+      if !path.contains(where: isIndex), isMissing(names), added.insert(names).inserted {
         return true
       }
     }
@@ -58,6 +57,10 @@ struct FieldMending {
     added = added.filter { $0.first != field }
     replaced.append((field, error))
     return true
+  }
+
+  private func isIndex(_ key: any CodingKey) -> Bool {
+    if case .index = key as? PathKey { true } else { false }
   }
 
   /// Whether the other value has a field there that is not stored, and only fields lead to it.

@@ -129,8 +129,8 @@ extension ValueEncoder {
       }
       last = entry.key
       guard !CombiningMarks.areTooMany(in: entry.key) else { throw CombiningMarks.error() }
-      try writeEntry(entry.value, under: NameKey(entry.key), isInline: true) {
-        try write(entry.value, at: NameKey(entry.key))
+      try writeEntry(entry.value, under: PathKey.name(entry.key), isInline: true) {
+        try write(entry.value, at: PathKey.name(entry.key))
       }
     }
   }

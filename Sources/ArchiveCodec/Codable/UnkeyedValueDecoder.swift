@@ -86,7 +86,11 @@ struct UnkeyedValueDecoder: UnkeyedDecodingContainer {
 
   private func next(_ type: Any.Type) throws -> ValueReader {
     guard !isAtEnd else {
-      throw DecodingError.valueNotFound(type, session.endOfArray(at: array.offset, currentIndex))
+      throw DecodingError.valueNotFound(
+        type,
+        DecodingError.Context(
+          codingPath: codingPath + [PathKey.index(currentIndex)],
+          debugDescription: "The array has no more elements."))
     }
     return try session.packedElement(of: array, currentIndex) ?? session.reader(at: offset)
   }

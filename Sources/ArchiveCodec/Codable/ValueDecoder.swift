@@ -9,7 +9,7 @@ struct ValueDecoder: Decoder {
   var element: Int32?
 
   var codingPath: [any CodingKey] {
-    session.codingPath(to: offset) + (element.map { [IndexKey(Int($0))] } ?? [])
+    session.codingPath(to: offset) + (element.map { [PathKey.index(Int($0))] } ?? [])
   }
 
   var userInfo: [CodingUserInfoKey: Any] { session.userInfo }

@@ -64,13 +64,9 @@ extension Archive {
   func visitFrames(
     _ visit: (UInt64, RecordFrame) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
-    var walk = FrameWalk(history.snapshot)
-    while let entry = try walk.next() {
-      if history.changes[entry.record] == nil {
-        try visit(entry.record, try history.snapshot.recordFrame(entry, in: &walk.window))
-      } else {
-        try history.snapshot.commit.verify(entry.frameRange)
-      }
+    var walk = RecordWalk(self)
+    while let entry = try walk.nextEntry() {
+      try visit(entry.record, try history.snapshot.recordFrame(entry, in: &walk.frames.window))
     }
     for record in changedRecords() {
       if case .record(let frame) = history.changes[record] { try visit(record, frame) }
@@ -89,7 +85,7 @@ extension Archive.Record {
 struct RecordWalk: ~Copyable {
   private let history: History
   private let limits: ArchiveLimits
-  private var frames: FrameWalk
+  fileprivate var frames: FrameWalk
   private var validator: RecordValidator
   /// The block of the window that was checked last.
   private var shown: (range: Range<Int>, block: RecordBlock)?
@@ -104,11 +100,17 @@ struct RecordWalk: ~Copyable {
 
   /// The next record.
   mutating func next() throws(ArchiveError) -> Archive.Record? {
+    guard let entry = try nextEntry() else { return nextChange() }
+    return Archive.Record(entry, try check(entry))
+  }
+
+  /// The next record of the snapshot that no change has superseded.
+  fileprivate mutating func nextEntry() throws(ArchiveError) -> IndexEntry? {
     while let entry = try frames.next() {
-      if history.changes[entry.record] == nil { return Archive.Record(entry, try check(entry)) }
+      if history.changes[entry.record] == nil { return entry }
       try history.snapshot.commit.verify(entry.frameRange)
     }
-    return nextChange()
+    return nil
   }
 
   /// The next record that the journal wrote.

@@ -15,7 +15,8 @@ public final class RecordBuilder {
   private var frames = ByteBlocks()
   /// The offset of the writer's first frame among the frames of all records.
   private var frameStart = 0
-  private let index = RecordIndexWriter()
+  /// The entries of all records, also of records that were drained.
+  let index = RecordIndexWriter()
   /// The encoder of the last record; the next record gets the same one, unless the app
   /// kept it.
   private var encoder: KeyedEncoder
@@ -25,8 +26,8 @@ public final class RecordBuilder {
   private var start: ValueWriter.Mark
   /// The number of names that the archive has already.
   private let knownSymbolCount: Int
-  /// Called when there are enough records to be sealed.
-  var drainWhenLarge: (() throws(ArchiveError) -> Void)?
+  /// Called with the frames so far when there are enough records to be sealed.
+  var drainWhenLarge: ((ByteBlocks) throws(ArchiveError) -> Void)?
 
   /// The writer's bytes become a block when they are more than this.
   private var fullByteCount = firstFullByteCount
@@ -97,12 +98,6 @@ public final class RecordBuilder {
     frames = ByteBlocks()
     return blocks
   }
-
-  /// The entries of all records, also of records that were drained.
-  ///
-  /// - Throws: ``ArchiveError`` with `malformed` if an identifier was used
-  ///   twice.
-  func finishIndex() throws(ArchiveError) -> RecordIndex { try index.finish() }
 
   /// The payload of a symbols frame with the names from a number on.
   func symbols(from first: Int) -> [UInt8] { writer.symbols.table.encoded(from: first) }
@@ -239,7 +234,7 @@ extension RecordBuilder {
     isAppending = false
     guard writer.output.count > fullByteCount else { return }
     takeBlock(leaving: BlockMemory.keptByteCount)
-    if let drainWhenLarge { try drainWhenLarge() }
+    if let drainWhenLarge { try drainWhenLarge(drain()) }
   }
 
   /// Abandons the open record: nothing of it remains.

@@ -138,9 +138,6 @@ package struct Directory: Sendable {
     Handle(file: try OpenFile(child("."), O_RDONLY | O_DIRECTORY), call: synchronize)
   }
 
-  /// Whether there is such a directory.
-  func isThere() throws(ArchiveError) -> Bool { try Self.status(of: child(".")) != nil }
-
   /// The status of a path, nil if nothing is there.
   package static func status(
     of path: String, following: Bool = false

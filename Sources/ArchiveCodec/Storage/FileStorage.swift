@@ -104,7 +104,7 @@ public struct FileStorage: ArchiveStorage {
     try located { () throws(ArchiveError) in
       try directory.sweepTemporaries(of: name)
       let isStored = try isStored()
-      if !isStored, try !directory.isThere() { return }
+      if !isStored, try Directory.status(of: directory.child(".")) == nil { return }
       let handle = isDurable ? try directory.open() : nil
       if isStored { try SystemCall.check { unsafe unlink(path) } }
       try handle?.synchronize()

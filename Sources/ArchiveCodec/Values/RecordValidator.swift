@@ -43,7 +43,9 @@ struct RecordValidator {
     cursor = ByteCursor(bytes, from: offset, to: bytes.count)
     outer.removeAll(keepingCapacity: true)
     if !symbolsUsed.isEmpty { symbolsUsed = [:] }
-    try openRecord(bytes)
+    let record = try cursor.readValueHeader(bytes)
+    guard record.kind == .map else { throw cursor.malformed(at: offset) }
+    enter(record)
     while true {
       while current.remaining > 0 {
         skipPlainElements(bytes)
@@ -77,13 +79,6 @@ struct RecordValidator {
     guard byteCount <= limit else {
       throw ArchiveError(.limitExceeded, offset: start, subject: "bytes of a name")
     }
-  }
-
-  private mutating func openRecord(_ bytes: Span<UInt8>) throws(ArchiveError) {
-    let start = cursor.offset
-    let header = try cursor.readValueHeader(bytes)
-    guard header.kind == .map else { throw cursor.malformed(at: start) }
-    enter(header)
   }
 
   private mutating func open(_ header: ValueHeader) throws(ArchiveError) {
