@@ -30,12 +30,8 @@ struct FieldMending {
 
   /// Nil if the value has no fields, or cannot be encoded.
   private static func fields(of value: some Encodable) -> KeyedDecoder? {
-    do {
-      return try KeyedDecoder.encoding { try $0.encode(value, forKey: "value") }
-        .fields(forKey: "value")
-    } catch {
-      return nil
-    }
+    let record = try? KeyedDecoder.encoding { try $0.encode(value, forKey: "value") }
+    return record?.fields(forKey: "value")
   }
 
   /// Takes one more field because of an error; false if no field can help.
@@ -140,11 +136,7 @@ struct FieldMending {
 extension KeyedDecoder {
   /// The container of a key; nil if there is none, or another value.
   fileprivate func fields(forKey key: String) -> KeyedDecoder? {
-    do throws(ArchiveError) {
-      return try container(forKey: key)
-    } catch {
-      return nil
-    }
+    (try? container(forKey: key)) ?? nil
   }
 }
 
