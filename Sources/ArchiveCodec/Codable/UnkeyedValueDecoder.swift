@@ -6,12 +6,6 @@ struct UnkeyedValueDecoder: UnkeyedDecodingContainer {
   private var offset: Int
   private(set) var currentIndex = 0
 
-  /// The bytes of memory that elements up to the size of a String take; larger elements
-  /// are counted one by one.
-  static func memory(_ count: Int) -> Int {
-    count == 0 ? 0 : DecodedMemory.array + count * MemoryLayout<String>.stride
-  }
-
   init(session: DecodingSession, reader: ValueReader) {
     self.session = session
     array = reader

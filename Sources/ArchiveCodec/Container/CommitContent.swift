@@ -85,7 +85,11 @@ struct CommitContent: Sendable {
     _ entry: IndexEntry, in window: inout ContentWindow
   ) throws(ArchiveError) -> RecordFrame {
     try checkPlace(of: entry)
-    let bytes = try window.copy(of: entry.frameRange)
+    let (start, count) = (try window.load(entry.frameRange), entry.frameRange.count)
+    // A range over several chunks was put together, so the window has exactly the range.
+    let bytes =
+      window.bytes.count == count
+      ? window.bytes : window.bytes.span.array(start..<start + count)
     return RecordFrame(bytes: bytes, mapOffset: try mapOffset(entry, bytes.span))
   }
 

@@ -26,14 +26,4 @@ struct ContentWindow {
     }
     return range.lowerBound - start
   }
-
-  /// A copy of the bytes of a range.
-  mutating func copy(
-    of range: Range<Int>
-  ) throws(ArchiveError) -> [UInt8] {
-    let start = try load(range)
-    // A range over several chunks was put together, so the bytes are exactly the range.
-    guard bytes.count > range.count else { return bytes }
-    return bytes.span.array(start..<start + range.count)
-  }
 }

@@ -150,10 +150,9 @@ extension RecordBuilder {
   /// - Throws: ``ArchiveError`` with `malformed` if the identifier is 0, or
   ///   `encoderClosed` if another record is open.
   package func begin(record: UInt64) throws(ArchiveError) -> KeyedEncoder {
-    try check(record)
     // An encoder that the app kept must not write into later records.
-    if !isKnownUniquelyReferenced(&encoder) { encoder = makeEncoder() }
-    open(record, encoder)
+    if !isAppending, !isKnownUniquelyReferenced(&encoder) { encoder = makeEncoder() }
+    try begin(record: record, with: encoder)
     return encoder
   }
 
@@ -165,31 +164,23 @@ extension RecordBuilder {
   /// - Throws: As the other form does.
   package func begin(record: UInt64, with given: KeyedEncoder) throws(ArchiveError) {
     precondition(given.writer === writer, "the encoder of another builder")
-    try check(record)
-    if encoder !== given { encoder = given }
-    open(record, given)
-  }
-
-  private func open(_ record: UInt64, _ encoder: KeyedEncoder) {
-    isAppending = true
-    self.record = record
-    start = writer.openFrame(record)
-    encoder.open()
-  }
-
-  /// An encoder for a caller who uses it for many records, and who must not let anybody
-  /// keep it longer than for one.
-  package func makeEncoder() -> KeyedEncoder {
-    KeyedEncoder(writer)
-  }
-
-  private func check(_ record: UInt64) throws(ArchiveError) {
     guard !isAppending else {
       throw ArchiveError(.encoderClosed, subject: "a record inside a record")
     }
     guard record != 0 else {
       throw ArchiveError(.malformed, subject: "record 0: identifiers begin at 1")
     }
+    if encoder !== given { encoder = given }
+    isAppending = true
+    self.record = record
+    start = writer.openFrame(record)
+    given.open()
+  }
+
+  /// An encoder for a caller who uses it for many records, and who must not let anybody
+  /// keep it longer than for one.
+  package func makeEncoder() -> KeyedEncoder {
+    KeyedEncoder(writer)
   }
 
   /// Ends the open record; after an error nothing of the record remains.
