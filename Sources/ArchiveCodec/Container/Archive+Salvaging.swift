@@ -12,20 +12,18 @@ extension Archive {
   package func salvage(_ body: (Record) throws -> Void) throws -> ArchiveError? {
     var walk = RecordWalk(self)
     var count = 0
-    var damage: ArchiveError?
-    while damage == nil {
-      var next: Record?
-      do throws(ArchiveError) { next = try walk.next() } catch { damage = error }
-      if let next {
+    while true {
+      switch Result(catching: { () throws(ArchiveError) in try walk.next() }) {
+      case .success(let record?):
         count += 1
-        try body(next)
-      } else if damage == nil {
-        return nil
+        try body(record)
+      case .success(nil): return nil
+      case .failure(let damage):
+        try salvageSnapshot(after: count, body)
+        while let record = walk.nextChange() { try body(record) }
+        return damage
       }
     }
-    try salvageSnapshot(after: count, body)
-    while let record = walk.nextChange() { try body(record) }
-    return damage
   }
 
   /// Gives the records of the snapshot without the first ones, which came before the damage.

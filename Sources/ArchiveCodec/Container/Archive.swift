@@ -141,17 +141,15 @@ public final class Archive: Sendable {
   ///   changed, `malformed` or `limitExceeded` if the record breaks a rule.
   /// - Complexity: O(log *n*) chunks for *n* records, and the chunks of the record.
   public func record(_ record: UInt64) throws(ArchiveError) -> KeyedDecoder? {
-    try frame(of: record)?.decoder(symbols: history.symbols, limits: limits)
-  }
-
-  private func frame(of record: UInt64) throws(ArchiveError) -> RecordFrame? {
+    let frame: RecordFrame
     switch history.changes[record] {
-    case .record(let frame): return frame
+    case .record(let changed): frame = changed
     case .removed: return nil
     case nil:
       guard let entry = try history.snapshot.entry(for: record) else { return nil }
-      return try history.snapshot.recordFrame(entry)
+      frame = try history.snapshot.recordFrame(entry)
     }
+    return try frame.decoder(symbols: history.symbols, limits: limits)
   }
 
   /// The identifiers of all records, ascending.

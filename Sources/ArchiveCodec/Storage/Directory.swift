@@ -194,23 +194,19 @@ package struct Directory: Sendable {
   /// Only files of this user that nobody writes any more are removed; see
   /// ``TemporaryFile``. A missing directory is not an error.
   ///
-  /// - Parameter name: The final name of the files.
+  /// - Parameters:
+  ///   - name: The final name of the files.
+  ///   - inode: The file that has its final name already: only its other names are removed.
   /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`.
   /// - Complexity: O(*n*) in the names in the directory.
-  package func sweepTemporaries(of name: String) throws(ArchiveError) {
+  package func sweepTemporaries(
+    of name: String, linkedTo inode: ino_t? = nil
+  ) throws(ArchiveError) {
     try forEachName(beginningWith: ".") { candidate throws(ArchiveError) in
       guard TemporaryFile.finalName(of: candidate) == name else { return }
-      try TemporaryFile.sweep(child(candidate))
-    }
-  }
-
-  /// Removes the temporary names of a file that has its final name already.
-  func sweepTemporaries(of name: String, linkedTo inode: ino_t) throws(ArchiveError) {
-    try forEachName(beginningWith: ".") { candidate throws(ArchiveError) in
-      guard TemporaryFile.finalName(of: candidate) == name,
-        try Self.status(of: child(candidate))?.st_ino == inode
-      else { return }
-      _ = unsafe unlink(child(candidate))
+      let path = child(candidate)
+      guard let inode else { return try TemporaryFile.sweep(path) }
+      if try Self.status(of: path)?.st_ino == inode { _ = unsafe unlink(path) }
     }
   }
 

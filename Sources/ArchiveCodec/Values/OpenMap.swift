@@ -33,13 +33,12 @@ struct OpenMap {
 
   @inline(never)
   private mutating func writeNewKey(_ key: String, to writer: ValueWriter) throws(ArchiveError) {
-    guard key.utf8.count <= writer.limits.keyByteCount else {
-      throw ArchiveError(.limitExceeded, subject: "bytes of a key")
+    // A key that is too long gets no symbol.
+    if key.utf8.count <= writer.limits.keyByteCount, let symbol = writer.symbols.search(key) {
+      return writeKey(symbol: symbol, to: writer)
     }
-    if let symbol = writer.symbols.search(key) { return writeKey(symbol: symbol, to: writer) }
-    writer.output.writeKey(inline: key)
+    try writeKey(inline: key, to: writer)
     isInOrder = false
-    count += 1
   }
 
   /// Writes a key that has a symbol.
