@@ -53,6 +53,14 @@ final class Connection {
   /// Whether it counts among those for queries.
   var isForQueries = false
 
+  /// For how many reads no thread waits, since the answer to one was late.
+  var watchedReadCount = 0
+
+  /// Whether the thread that asks waits for the answer, and nothing watches for it.
+  var isAwaited = false {
+    didSet { if isAwaited { reading = nil } }
+  }
+
   /// When it became idle; nil if it is not.
   var idleSince: ContinuousClock.Instant?
 
@@ -109,6 +117,7 @@ final class Connection {
   ///   nothing was.
   func send(_ command: Command) -> Bool {
     answer = nil
+    guard isAwaited || watch() else { return false }
     let isSent =
       switch command {
       case .text(let sql): unsafe PQsendQuery(connection, sql)
@@ -153,6 +162,15 @@ final class Connection {
   func awaitConnection() {
     writing = watch(for: .writable)
     if writing == nil { tell() }
+  }
+
+  /// The socket, for who waits at it.
+  var socket: CInt { unsafe PQsocket(connection) }
+
+  /// Watches for an answer; false if the process has no descriptor left.
+  func watch() -> Bool {
+    if reading == nil { reading = watch(for: .readable) }
+    return reading != nil
   }
 
   /// Goes on after the socket has told of itself.

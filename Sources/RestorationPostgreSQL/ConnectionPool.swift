@@ -43,6 +43,8 @@ actor ConnectionPool {
 
   private let timer: ExpiryTimer
   private static let largeByteCount = 1 << 16
+  /// How long the thread of a caller waits for an answer, and how often it does not after one that was late.
+  private static let (patience, watchedReadCount) = (Duration.microseconds(200), 16)
 
   var isClosed = false
   var listening = Listening()
@@ -77,9 +79,9 @@ actor ConnectionPool {
 
   /// Runs a statement, as soon as a connection is free.
   ///
-  /// It is sent from the thread of the caller: to wake another one takes longer. Nothing on the
-  /// queue waits for a server, so the caller does not either. What takes long to copy and to
-  /// encrypt is done on a thread of the queue.
+  /// It is sent from the thread of the caller, which takes the answer, too, if that comes at once: to wake another
+  /// thread takes longer. Nothing on the queue waits for a server. What takes long to copy and to encrypt is done
+  /// on a thread of the queue.
   nonisolated func run(
     _ statement: Statement, _ parameters: [[UInt8]]
   ) async throws -> QueryResult {
@@ -87,9 +89,14 @@ actor ConnectionPool {
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         if parameters.reduce(0, { $0 + $1.count }) < Self.largeByteCount {
-          executor.queue.sync { assumeIsolated { $0.submit(query, continuation) } }
+          let near = executor.queue.sync { assumeIsolated { $0.submit(query, continuation) } }
+          guard let near else { return }
+          let isLate = !SocketWatch.spin(at: near.socket, for: Self.patience)
+          executor.queue.sync { assumeIsolated { $0.goOn(near.number, isLate: isLate) } }
         } else {
-          onQueue { $0.submit(query, continuation) }
+          onQueue {
+            if let near = $0.submit(query, continuation) { $0.goOn(near.number, isLate: false) }
+          }
         }
       }
     } onCancel: {
@@ -97,20 +104,41 @@ actor ConnectionPool {
     }
   }
 
+  /// Sends a query, or lets it wait for a connection.
+  ///
+  /// - Returns: The connection that nothing watches until ``goOn(_:isLate:)``: the answer to a lone query of a near server
+  ///   comes before a thread is awake to take it.
   private func submit(
     _ query: Query, _ continuation: CheckedContinuation<QueryResult, any Error>
-  ) {
+  ) -> (number: Int, socket: CInt)? {
     query.begin(continuation)
-    guard !query.isFinished else { return }
-    guard !isClosed else { return query.finish(.failure(RemoteStoreError.closed(place))) }
+    guard !query.isFinished else { return nil }
+    guard !isClosed else {
+      query.finish(.failure(RemoteStoreError.closed(place)))
+      return nil
+    }
     query.latestStart = .now + options.waitingTimeout
-    if let connection = takeIdle() {
-      start(query, on: connection)
-    } else {
+    guard let connection = takeIdle() else {
       waiting.append(query)
       planExpiry(query.latestStart)
       openIfNeeded()
+      return nil
     }
+    let isLoneRead = query.statement.isRead && idle.count + 1 == queryConnectionCount
+    connection.isAwaited = isLoneRead && connection.watchedReadCount == 0
+    if isLoneRead, !connection.isAwaited { connection.watchedReadCount -= 1 }
+    let near = connection.isAwaited ? (connection.number, connection.socket) : nil
+    start(query, on: connection)
+    return near
+  }
+
+  /// Takes the answer that a caller has waited for, or watches for it.
+  private func goOn(_ number: Int, isLate: Bool) {
+    guard let connection = connections[number] else { return }
+    connection.isAwaited = false
+    if isLate { connection.watchedReadCount = Self.watchedReadCount }
+    advance(number)
+    if connection.work != nil, !connection.watch() { lose(connection, connection.message) }
   }
 
   /// Ends a query whose task was cancelled, wherever it is.

@@ -13,8 +13,9 @@ public import RestorationSharing
 /// an error.
 ///
 /// The store opens connections when it needs them, up to a limit, and no call holds a
-/// thread while it waits. It makes the tables at the first use; “States in PostgreSQL”
-/// has their SQL.
+/// thread while it waits, but for the first 200 µs of a read while nothing else is asked:
+/// to wake a thread takes longer than a near server. The tables are made at the first
+/// use; “States in PostgreSQL” has their SQL.
 ///
 /// Each call is one statement, or shares one with others. A write is durable as the server is
 /// configured to make it: with `synchronous_commit` and a synchronous standby, on both.

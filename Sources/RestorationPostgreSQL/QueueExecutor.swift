@@ -3,7 +3,7 @@ internal import Dispatch
 
 /// Runs an actor on the queue on which its sockets and timers tell of themselves.
 ///
-/// A call goes to the queue once and comes back once; no thread waits in between.
+/// A call goes to the queue once and comes back once; no thread of the queue waits in between.
 final class QueueExecutor: SerialExecutor {
   let queue: DispatchQueue
 

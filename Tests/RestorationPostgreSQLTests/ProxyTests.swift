@@ -40,6 +40,26 @@ final class ProxyTests: StoreTestCase {
     XCTAssertEqual(state, RemoteState(bytes: [1, 2], version: try XCTUnwrap(version)))
   }
 
+  func testALoadIsTheSameWhetherItsAnswerComesAtOnceOrLate() async throws {
+    let store = try makeProxiedStore()
+    let version = try await store.replace("a", with: [1], expecting: nil)
+    let state = RemoteState(bytes: [1], version: try XCTUnwrap(version))
+    for mode in [Proxy.Mode.pass, .delay(milliseconds: 2), .pass] {
+      proxy.set(mode)
+      // More than those that are watched for after a late one.
+      for number in 0..<40 {
+        let found = try await store.load("a")
+        XCTAssertEqual(found, state, "\(mode) \(number)")
+      }
+    }
+    proxy.set(.delay(milliseconds: 2))
+    // One connection, so the second one waits for the first.
+    async let first = store.load("a")
+    async let second = store.load("a")
+    let both = try await [first, second]
+    XCTAssertEqual(both, [state, state])
+  }
+
   /// A write of each kind, and what it leaves.
   private func writes(
     _ store: PostgreSQLStateStore, _ version: RemoteVersion

@@ -28,6 +28,8 @@ enum StoreTable {
     }
   }
 
+  /// Measures where the requests of a server run, which is not the thread of the main actor.
+  @concurrent
   private static func measure(_ string: String) async {
     var rows: [Row] = []
     rows += await Table.rows("Saves of 1,000 sessions") { try await SaveRows(string).measure() }

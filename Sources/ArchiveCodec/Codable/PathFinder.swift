@@ -18,7 +18,7 @@ struct PathFinder {
   /// The value that the path leads to.
   private var latest: Int
   /// The elements of containers that were searched for one far from the last one.
-  private var known: [Int: ElementOffsets] = [:]
+  private var known: [Int: ElementOffsets] = .init()
   /// A few headers are read as fast as an offset is found.
   private static let longestScan = 16
 

@@ -19,7 +19,7 @@ final class ValueEncoder {
   private var nested: [(offset: Int, encoder: ValueEncoder)] = []
   /// The nested encoders that are containers of the map, by their keys: a second
   /// request for a key adds to its container.
-  private var containers: [ByteName: ValueEncoder] = [:]
+  private var containers: [ByteName: ValueEncoder] = .init()
   /// The error of a call that cannot throw; closing throws it.
   private var postponed: (any Error)?
 
@@ -108,7 +108,7 @@ extension ValueEncoder {
     }
     writer.output.write(tail[position...])
     nested = []
-    containers = [:]
+    containers = .init()
   }
 }
 

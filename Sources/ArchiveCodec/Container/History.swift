@@ -16,7 +16,7 @@ struct History: Sendable {
   /// The names of all commits.
   var symbols = SymbolTable()
   /// The changes of the journal, by record.
-  var changes: [UInt64: Change] = [:]
+  var changes: [UInt64: Change] = .init()
   /// The version after each commit, the snapshot's first.
   var versions: [ArchiveVersion]
   var schema: UInt32

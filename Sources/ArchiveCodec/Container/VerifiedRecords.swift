@@ -6,7 +6,7 @@ package struct VerifiedRecords: Sendable {
   private var blocks: [RecordBlock] = []
   private var places: [Place] = []
   /// The errors of records that cannot be used, by their places.
-  private var errors: [Int: ArchiveError] = [:]
+  private var errors: [Int: ArchiveError] = .init()
 
   /// The position of a record.
   struct Place {

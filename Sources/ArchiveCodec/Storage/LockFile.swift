@@ -38,7 +38,7 @@ package final class OpenLockFile: Sendable {
   }
 
   /// The files that this process has locked, by their paths.
-  static let locked = Mutex<[String: Locked]>([:])
+  static let locked = Mutex([String: Locked]())
 
   /// Whether this process has locked a file.
   ///

@@ -95,7 +95,7 @@ extension ByteBuffer {
   fileprivate func sortEntries(from start: Int, names: [String]) -> Int {
     let bytes = bytes(from: start)
     var cursor = ByteCursor(bytes.span, over: bytes.indices)
-    var latest: [ByteName: (key: ValueKey, bytes: Range<Int>)] = [:]
+    var latest: [ByteName: (key: ValueKey, bytes: Range<Int>)] = .init()
     var entryStart = 0
     while let key = cursor.nextEntry(bytes.span) {
       latest[ByteName(bytes.span.text(of: key, names))] = (key, entryStart..<cursor.offset)

@@ -15,7 +15,7 @@ struct RecordValidator {
   private var outer: [Level] = []
   /// The symbols that a map has as keys, by the map's start; filled at the first inline
   /// key that is also a symbol.
-  private var symbolsUsed: [Int: Set<UInt32>] = [:]
+  private var symbolsUsed: [Int: Set<UInt32>] = .init()
 
   private struct Level {
     let start: Int
@@ -42,7 +42,7 @@ struct RecordValidator {
   mutating func validate(_ bytes: Span<UInt8>, from offset: Int) throws(ArchiveError) {
     cursor = ByteCursor(bytes, from: offset, to: bytes.count)
     outer.removeAll(keepingCapacity: true)
-    if !symbolsUsed.isEmpty { symbolsUsed = [:] }
+    if !symbolsUsed.isEmpty { symbolsUsed = .init() }
     let record = try cursor.readValueHeader(bytes)
     guard record.kind == .map else { throw cursor.malformed(at: offset) }
     enter(record)

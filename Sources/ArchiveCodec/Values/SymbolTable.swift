@@ -2,7 +2,7 @@
 struct SymbolTable: Sendable {
   private(set) var names: [String] = []
   private(set) var byteCount = 0
-  private var numbers: [ByteName: UInt32] = [:]
+  private var numbers: [ByteName: UInt32] = .init()
   private(set) var numbering = Numbering()
 
   /// The common origin of a table and the tables that grew from it: a name that one of

@@ -105,7 +105,7 @@ extension PropertyListValue {
   static func entries(
     _ values: [String: Any], depth: Int = 0
   ) throws(RestorationError) -> [String: PropertyListValue] {
-    var entries: [String: PropertyListValue] = [:]
+    var entries: [String: PropertyListValue] = .init()
     for (key, value) in values { entries[key] = try PropertyListValue(value, depth: depth) }
     return entries
   }

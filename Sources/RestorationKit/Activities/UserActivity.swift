@@ -20,7 +20,7 @@ public final class UserActivity: Codable {
   public var title: String?
 
   /// What the activity is about: identifiers rather than content.
-  public var userInfo: [String: PropertyListValue] = [:]
+  public var userInfo: [String: PropertyListValue] = .init()
 
   /// The keys of ``userInfo`` that the activity cannot do without.
   ///

@@ -202,8 +202,8 @@ public final class StateDecoder {
   public func decodeObjectDictionary<Object>(
     _ type: Object.Type = Object.self, forKey key: String
   ) throws -> [String: Object] {
-    guard let names = try state(with: key).container(forKey: key) else { return [:] }
-    return try names.dictionaryKeys.reduce(into: [:]) { objects, name in
+    guard let names = try state(with: key).container(forKey: key) else { return .init() }
+    return try names.dictionaryKeys.reduce(into: .init()) { objects, name in
       objects[name] = try names.reference(forKey: name).flatMap { try object($0, type, key) }
     }
   }

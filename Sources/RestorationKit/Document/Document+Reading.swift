@@ -140,7 +140,7 @@ extension DocumentHead {
     let versions: [Int] = try record.column(DocumentKey.versions, classes.count)
     let boards: [String] = try record.column(DocumentKey.storyboards, classes.count, or: "")
     let names: [String] = try record.column(DocumentKey.storyboardNames, classes.count, or: "")
-    facts = try record.decodeIfPresent(forKey: DocumentKey.facts) ?? [:]
+    facts = try record.decodeIfPresent(forKey: DocumentKey.facts) ?? .init()
     forms = classes.indices.map { number in
       var form = Form(className: classes[number], version: versions[number])
       if !makers[number].isEmpty { form.restorationClassName = makers[number] }

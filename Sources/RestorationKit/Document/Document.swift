@@ -93,7 +93,7 @@ package struct Document: Sendable {
 /// To whom bodies refer, and what follows from that.
 package struct Links: Sendable {
   /// The identifiers to which bodies refer, as far as they are known.
-  package var all: [Int32: [UInt64]] = [:]
+  package var all: [Int32: [UInt64]] = .init()
   /// Whether there may be an element to which only references lead.
   package var hasReferred = false
   /// Whether all of them are known.
@@ -104,7 +104,7 @@ package struct Links: Sendable {
 package struct DocumentHead: Hashable, Sendable {
   package var forms: [Form] = []
   /// What the app said of itself in the last save.
-  package var facts: [String: String] = [:]
+  package var facts: [String: String] = .init()
   /// When what was read was saved last.
   package var savedAt: Date?
   /// No identifier from here on was ever stored.
@@ -246,7 +246,7 @@ extension RestorationPath {
 package final class StoredPaths {
   private let elements: [Element]
   /// The paths of elements with others below them.
-  private var known: [Int32: RestorationPath] = [:]
+  private var known: [Int32: RestorationPath] = .init()
   /// The element above the one that was asked for last: siblings come one after the other.
   private var last: (parent: Int32, path: RestorationPath)?
 
@@ -280,13 +280,13 @@ package final class StoredPaths {
 /// What stays stored though nobody has claimed or read it, by the elements.
 package struct KeptParts: Sendable {
   /// The elements that nobody has claimed, the uppermost ones alone.
-  package var elements: [Int32: Kept] = [:]
+  package var elements: [Int32: Kept] = .init()
   /// The bodies that an object of an element could not read, oldest first.
-  package var bodies: [Int32: [Kept]] = [:]
+  package var bodies: [Int32: [Kept]] = .init()
   /// The own bodies of elements whose objects are back and have not read them, until others are stored.
-  var withheld: [Int32: Kept] = [:]
+  var withheld: [Int32: Kept] = .init()
   /// What objects said before they were given a body late, until it is stored as an unread one.
-  var pending: [Int32: [KeyedDecoder]] = [:]
+  var pending: [Int32: [KeyedDecoder]] = .init()
 
   package var isEmpty: Bool {
     elements.isEmpty && bodies.isEmpty && withheld.isEmpty && pending.isEmpty
@@ -412,12 +412,12 @@ package struct Change: Sendable {
   /// What may be another besides the bodies of stored elements.
   package struct Edits: Sendable {
     package var added: [Element] = []
-    package var places: [Int32: Place] = [:]
+    package var places: [Int32: Place] = .init()
     package var children: [(slot: Int32, slots: [Int32])] = []
     package var asksBelow: Set<Int32> = []
     /// The elements whose references are known from now on.
     package var heard: Set<Int32> = []
-    package var references: [Int32: [UInt64]] = [:]
+    package var references: [Int32: [UInt64]] = .init()
     /// Whether there may be an element to which only references lead.
     package var hasReferred: Bool
     /// Whether the references of all stored bodies are known from now on.

@@ -133,7 +133,7 @@ actor FileQueue {
       )
       report.passedOver = found.passedOver
     }
-    guard let state = found.tree else { return (report, nil, found.mark) }
+    guard let state = found.tree as? StoredState else { return (report, nil, found.mark) }
     let isDamaged = state.document.leftovers == nil
     if isDamaged { file.noteDamage() }
     // What the launch has found becomes a moment before the first change; one that is damaged is kept anyway.

@@ -136,7 +136,7 @@ package struct LaunchRecord: Hashable, Sendable {
   ///   - environment: The facts about this launch.
   /// - Returns: Whether the state is restored; false if it gives way to an older one.
   package mutating func take(
-    _ version: ArchiveVersion, _ tree: some LaunchedTree, threshold: Int,
+    _ version: ArchiveVersion, _ tree: any LaunchedTree, threshold: Int,
     in environment: ApplicationEnvironment
   ) -> Bool {
     let isOfApplication = applicationVersion == environment.applicationVersion
@@ -164,7 +164,7 @@ package struct LaunchRecord: Hashable, Sendable {
   /// What is left out after a crash, if as many were answered; empty if nothing but the whole state is
   /// left.
   private func parts(
-    of tree: some LaunchedTree, around subject: LaunchSubject, _ answered: Int
+    of tree: any LaunchedTree, around subject: LaunchSubject, _ answered: Int
   ) -> [LaunchSubject] {
     guard subject.element.map(tree.contains) ?? true else { return [] }
     switch answered {
@@ -184,7 +184,7 @@ package struct LaunchRecord: Hashable, Sendable {
   }
 
   /// What may be tried again: what is below another one could not be restored.
-  private func due(in tree: some LaunchedTree) -> LaunchSubject? {
+  private func due(in tree: any LaunchedTree) -> LaunchSubject? {
     let all = Set(leftOut)
     func isBelowOther(_ id: UInt64) -> Bool {
       sequence(first: id, next: tree.element(above:)).dropFirst()

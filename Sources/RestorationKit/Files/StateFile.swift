@@ -281,11 +281,12 @@ package final class Claim {
 }
 
 /// What a search for a state to restore has found.
-package struct OpenedState<Tree: LaunchedTree>: Sendable {
+package struct OpenedState: Sendable {
+  fileprivate let type: any LaunchedTree.Type
   /// `noArchive` if nothing is stored; otherwise `restored`, `tooOld` or `crashed`.
   package internal(set) var outcome = ReportOutcome.noArchive
   /// What is restored.
-  package internal(set) var tree: Tree?
+  package internal(set) var tree: (any LaunchedTree)?
   /// The archive that is restored, or is too old.
   package internal(set) var archive: Archive?
   /// The moment from which the archive comes, if no newer one could be read, or which it has become.
@@ -322,9 +323,7 @@ extension StateFile {
   /// - Throws: `ArchiveError` with `locked` if another instance has the state; why the newest archive
   ///   cannot be read, if none can be; a failure on the way to the bytes or to the key, which may pass.
   ///   Then what is stored stays, and the next save keeps it as a moment.
-  // A copy for the one type of trees would be 10 KB of code.
-  @_semantics("optimize.sil.specialize.generic.never")
-  package func open<Tree>(_ type: Tree.Type) throws(ArchiveError) -> OpenedState<Tree> {
+  package func open(_ type: any LaunchedTree.Type) throws(ArchiveError) -> OpenedState {
     let claim = try claimToRead()
     forgetStored()
     var (file, isAbsent) = (nil as (any AppendableArchiveFile)?, false)
@@ -335,7 +334,7 @@ extension StateFile {
       // A file that cannot be changed may still be read.
       guard error.code == .permissionDenied else { throw error }
     }
-    var found = OpenedState<Tree>()
+    var found = OpenedState(type: type)
     if isAbsent, try claim.restorable().isEmpty {
       found.noting { () throws(ArchiveError) in try forgetLaunch(claim) }
       return found
@@ -374,10 +373,9 @@ extension StateFile {
   }
 
   /// Looks at the stored state, and at older ones only if that one is not taken.
-  @_semantics("optimize.sil.specialize.generic.never")
-  private func find<Tree>(
+  private func find(
     _ file: (any AppendableArchiveFile)?, isAbsent: Bool, _ claim: Claim, _ key: ArchiveKey,
-    _ found: inout OpenedState<Tree>
+    _ found: inout OpenedState
   ) throws(ArchiveError) {
     var failure: ArchiveError?
     // The stored state is nil.
@@ -410,10 +408,9 @@ extension StateFile {
   }
 
   /// Looks at one state; true if no other one is looked at.
-  @_semantics("optimize.sil.specialize.generic.never")
-  private func isLast<Tree>(
+  private func isLast(
     _ archive: Archive, _ moment: Moment?, _ claim: Claim, _ key: ArchiveKey,
-    _ found: inout OpenedState<Tree>
+    _ found: inout OpenedState
   ) throws(ArchiveError) -> Bool {
     if moment == nil {
       guard archive.hasRecords else { return true }
@@ -421,7 +418,7 @@ extension StateFile {
         return true
       }
     }
-    let tree = try Tree(archive)
+    let tree = try found.type.init(archive)
     let isTaken =
       mark != nil
       || found.record?.take(
@@ -491,10 +488,9 @@ extension StateFile {
   }
 
   /// Whether a state is older than it may be to be restored; then it stays, or is a moment now.
-  @_semantics("optimize.sil.specialize.generic.never")
-  private func isOlder<Tree>(
+  private func isOlder(
     _ archive: Archive, _ age: TimeInterval, _ claim: Claim, _ key: ArchiveKey,
-    _ found: inout OpenedState<Tree>
+    _ found: inout OpenedState
   ) throws(ArchiveError) -> Bool {
     guard let savedAt = Date(saved: archive.schema), found.record?.rest.isPutBack != true,
       conditions.now.timeIntervalSince(savedAt) > age

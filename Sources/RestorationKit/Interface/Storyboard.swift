@@ -12,7 +12,7 @@ public final class Storyboard {
   /// The name of the storyboard in archives.
   public let name: String
 
-  private var factories: [String: () throws -> any RestorableNode] = [:]
+  private var factories: [String: () throws -> any RestorableNode] = .init()
   /// The identifiers of the nodes that were made.
   private(set) var made = WeakTable<String>()
 

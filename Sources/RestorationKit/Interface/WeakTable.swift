@@ -5,7 +5,7 @@ struct WeakTable<Value> {
     var value: Value
   }
 
-  private var entries: [ObjectIdentifier: Entry] = [:]
+  private var entries: [ObjectIdentifier: Entry] = .init()
   private var countToSweep = 16
 
   subscript(object: AnyObject) -> Value? {

@@ -17,10 +17,10 @@ enum EndSignals {
   private typealias Asked = (signals: Set<Int32>, limit: Duration, flushed: Flushed)
 
   private struct State {
-    var asked: [ObjectIdentifier: Asked] = [:] {
+    var asked: [ObjectIdentifier: Asked] = .init() {
       didSet { hold() }
     }
-    var held: [Int32: HeldSignal] = [:]
+    var held: [Int32: HeldSignal] = .init()
 
     /// Holds the signals that autosaves have asked for, and no others; none while signals are sent on.
     mutating func hold() {

@@ -289,8 +289,8 @@ struct SurveyNotes {
   /// The outcome of most elements.
   private let usual: ElementOutcome
   private var lines: [Line] = []
-  private var notes: [Int32: [ReportNote]] = [:]
-  private var outcomes: [Int32: ElementOutcome] = [:]
+  private var notes: [Int32: [ReportNote]] = .init()
+  private var outcomes: [Int32: ElementOutcome] = .init()
   private(set) var askedCount = 0
   /// Whether nothing is said but what has become of elements, and no line is one of a problem.
   private(set) var isPlain = true

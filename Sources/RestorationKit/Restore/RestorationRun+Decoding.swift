@@ -93,7 +93,7 @@ extension RestorationRun {
   /// The forms of the document.
   final class Forms {
     /// The names that the delegate says.
-    fileprivate var names: [String: String?] = [:]
+    fileprivate var names: [String: String?] = .init()
     fileprivate var readings: [Reading] = []
     /// The registrations that the readings are of.
     fileprivate var changeCount = -1
@@ -305,7 +305,7 @@ extension RestorationRun {
   private func keep(in after: inout Document, _ byteCount: (UInt64) -> Int) {
     guard !document.kept.elements.isEmpty || order.contains(where: { elements[$0].isKept })
     else { return }
-    var byteCounts: [Int32: Int] = [:]
+    var byteCounts: [Int32: Int] = .init()
     for slot in order.reversed() {
       let element = document[slot]
       let own = byteCount(element.bodyRecord) + byteCount(element.contentsRecord)
@@ -313,7 +313,7 @@ extension RestorationRun {
       byteCounts[element.place.parent, default: 0] += byteCounts[slot] ?? 0
     }
     /// The stored elements that are kept, be it below others.
-    var before: [Int32: Kept] = [:]
+    var before: [Int32: Kept] = .init()
     for slot in order {
       let (outcome, stored) = (elements[slot].outcome, document.kept.elements[slot])
       // The object of one that was left out may have been there until now.
@@ -330,7 +330,7 @@ extension RestorationRun {
   /// Finds the objects that the app itself has made for elements that are left out, and those below.
   private func findLeftOut() {
     // Hooks may have changed what contains them.
-    existing.named = [:]
+    existing.named = .init()
     for slot in order {
       switch elements[slot].outcome {
       case .skipped: break

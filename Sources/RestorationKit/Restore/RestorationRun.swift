@@ -276,9 +276,10 @@ extension RestorationRun {
     typealias Named = (name: String, object: any StateRestoring)
 
     /// What nodes contain and present, and their views, by twice the slot, and one more for views.
-    var named: [Int: [String: [Named]]] = [:]
+    var named: [Int: [String: [Named]]] = .init()
     /// Registered objects by identifier and scope, and the number of the last one that was looked at.
-    var registered: [String: (last: Int, byScope: [ObjectIdentifier?: any RestorableObject])] = [:]
+    var registered: [String: (last: Int, byScope: [ObjectIdentifier?: any RestorableObject])] =
+      .init()
   }
 
   /// The object that a node above contains, presents or has as a view under the name of an element, or that is
@@ -320,10 +321,10 @@ extension RestorationRun {
     _ identifier: String, below scope: (any StateRestoring)?
   ) -> (any StateRestoring)? {
     let scope = scope.map { ObjectIdentifier($0) }
-    var known = existing.registered.removeValue(forKey: identifier) ?? (0, [:])
+    var known = existing.registered.removeValue(forKey: identifier) ?? (0, .init())
     // One that has another identifier by now may stand before others.
     if let found = known.byScope[scope], objects.registeredName(of: found) != identifier {
-      known = (0, [:])
+      known = (0, .init())
     }
     for (number, object) in objects.registeredObjects(named: identifier, after: known.last) {
       let parent = object.restorationParent.map { ObjectIdentifier($0) }

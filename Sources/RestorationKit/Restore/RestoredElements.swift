@@ -63,7 +63,7 @@ final class RestoredElements {
   private var readBody: Bodies?
   private lazy var slots = document.slotsByIdentifier
   /// The names that several siblings have, by the element above.
-  private lazy var sharedNames: [Int32: Set<String>] = document.elements.reduce(into: [:]) {
+  private lazy var sharedNames: [Int32: Set<String>] = document.elements.reduce(into: .init()) {
     let place = $1.place
     if place.siblingIndex > 0 { $0[place.parent, default: []].insert(place.name) }
   }

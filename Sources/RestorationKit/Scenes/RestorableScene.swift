@@ -235,7 +235,7 @@ public final class RestorableScene {
     guard let activity = delegate.stateRestorationActivity(for: self) else { return nil }
     activity.delegate?.userActivityWillSave(activity)
     let responders = responders.responders(of: activity)
-    if !responders.isEmpty { activity.userInfo = [:] }
+    if !responders.isEmpty { activity.userInfo = .init() }
     for responder in responders { responder.updateUserActivityState(activity) }
     delegate.scene(self, didUpdate: activity)
     activity.needsSave = false

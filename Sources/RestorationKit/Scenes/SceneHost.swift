@@ -48,13 +48,13 @@ public final class SceneHost {
   public private(set) var followsCrash = false
 
   /// The windows that are stored and cannot be read, by their identifiers; they stay stored.
-  public private(set) var unreadSessions: [String: RestorationError] = [:]
+  public private(set) var unreadSessions: [String: RestorationError] = .init()
 
   package let keeper: StateKeeper
   private let launches = TurnQueue()
-  var sessions: [String: SceneSession] = [:]
+  var sessions: [String: SceneSession] = .init()
   /// Keeps the scenes that are connected alive.
-  var scenes: [SceneSession: RestorableScene] = [:]
+  var scenes: [SceneSession: RestorableScene] = .init()
   private var configurations: [SceneConfiguration] = []
 
   /// Creates the host of a keeper's windows.
@@ -97,7 +97,7 @@ public final class SceneHost {
 
   private func readSessions() async throws(RestorationError) -> RestorationReport? {
     if keeper.settings.last != nil, keeper.autosave != nil { keeper.settings.keptHost = self }
-    unreadSessions = [:]
+    unreadSessions = .init()
     var report: RestorationReport?
     if keeper.document == nil {
       let restored = try await keeper.restore { keeper.autosave?.roots() ?? [] }
@@ -144,7 +144,7 @@ public final class SceneHost {
   /// - Returns: Why sessions could not be connected, if they could not.
   @discardableResult
   public func restoreScenes() async -> [SceneSession: RestorationError] {
-    var failures: [SceneSession: RestorationError] = [:]
+    var failures: [SceneSession: RestorationError] = .init()
     for session in openSessions where session.scene == nil {
       // The session may have been closed while others connected.
       guard session.state == .stored, delegate?.host(self, shouldRestore: session) ?? true

@@ -90,7 +90,7 @@ package struct SceneContent: Hashable, Codable, Sendable {
   package let role: String
   package var configurationName: String?
   package var activity: UserActivity.Content?
-  var userInfo: [String: PropertyListValue] = [:]
+  var userInfo: [String: PropertyListValue] = .init()
   /// The larger one was at the front later.
   package var turn = 0
   /// When the window was closed; nil for one that is open.
@@ -100,7 +100,7 @@ package struct SceneContent: Hashable, Codable, Sendable {
   var windowValue: ValueContent?
 
   fileprivate var propertyLists: [PropertyListValue] {
-    Array(userInfo.values) + Array(activity?.userInfo.values ?? [:].values)
+    Array(userInfo.values) + (activity.map { Array($0.userInfo.values) } ?? [])
   }
 
   mutating func dropActivity(expiredAt now: Date) {

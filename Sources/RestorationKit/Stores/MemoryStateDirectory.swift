@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// States in memory, for tests and previews.
 public final class MemoryStateDirectory: StateDirectory {
-  private let storages = Mutex<[String: MemoryStorage]>([:])
+  private let storages = Mutex([String: MemoryStorage]())
 
   /// Creates an empty directory.
   public init() {}

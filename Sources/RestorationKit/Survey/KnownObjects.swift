@@ -193,7 +193,7 @@ struct KnownTable: Sendable {
   struct Object: @unchecked Sendable {
     weak var object: AnyObject?
     /// The observations of an observed object, by its parts.
-    var observations: [ObservedPart: ObjectObservation] = [:]
+    var observations: [ObservedPart: ObjectObservation] = .init()
   }
 
   struct OwnerRow {

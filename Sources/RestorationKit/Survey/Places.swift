@@ -14,11 +14,11 @@ final class Places {
   @safe @exclusivity(unchecked) private(set) var added: [Element] = []
   @safe @exclusivity(unchecked) private(set) var nextID: UInt64
   /// The stored elements that have got another place, be it below the same parent.
-  @safe @exclusivity(unchecked) private(set) var moved: [Int32: Place] = [:]
+  @safe @exclusivity(unchecked) private(set) var moved: [Int32: Place] = .init()
   /// The elements that no object above has any more; who refers to one takes it over.
-  @safe @exclusivity(unchecked) var orphans: Set<Int32> = [] { didSet { homeless = [:] } }
+  @safe @exclusivity(unchecked) var orphans: Set<Int32> = [] { didSet { homeless = .init() } }
   /// The answers to whether elements are homeless, as long as they hold.
-  @safe @exclusivity(unchecked) private var homeless: [Int32: Bool] = [:]
+  @safe @exclusivity(unchecked) private var homeless: [Int32: Bool] = .init()
   /// The objects that this survey has met, by their addresses: the survey keeps them alive.
   @safe @exclusivity(unchecked) private var visited = KeyTable()
   @safe @exclusivity(unchecked) private(set) var references: References
@@ -29,9 +29,9 @@ final class Places {
     /// Whether a document or a reference of this save makes it necessary.
     var findsAllByObject: Bool
     /// The elements of objects to which a reference has led, when they had no place yet.
-    var slots: [ObjectIdentifier: Int32] = [:]
+    var slots: [ObjectIdentifier: Int32] = .init()
     /// The objects of these elements.
-    var objects: [Int32: any StateRestoring] = [:]
+    var objects: [Int32: any StateRestoring] = .init()
     /// The kept elements to which only references lead, by their names.
     let keptByName: [String: [Int32]]
   }
@@ -108,7 +108,7 @@ final class Places {
     } else {
       moved[slot] = place
     }
-    if !homeless.isEmpty { homeless = [:] }
+    if !homeless.isEmpty { homeless = .init() }
   }
 
   /// The place that an element has now.

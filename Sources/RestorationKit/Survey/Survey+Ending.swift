@@ -97,7 +97,7 @@ extension Survey {
       places.role(of: slot).livesByReferences || document.kept.elements[slot] != nil
     }
     var names = Set(slots.filter { !isFree($0) }.map { SiblingName(places.place(of: $0)) })
-    var next: [String: Int32] = [:]
+    var next: [String: Int32] = .init()
     for slot in slots where isFree(slot) {
       var place = places.place(of: slot)
       while names.contains(SiblingName(place)) {
@@ -152,7 +152,7 @@ extension Survey {
 
   /// Writes what is kept, if it is another than before.
   private mutating func writeKept() throws {
-    edits.kept.pending = [:]
+    edits.kept.pending = .init()
     if !edits.kept.isEmpty { for slot in edits.removed { edits.kept.remove(slot) } }
     let (parts, before) = (edits.kept, document.kept)
     guard

@@ -130,7 +130,7 @@ extension Survey {
     let all = boundedParts()
     let excess = conditions.policy.excess(
       ofKept: all.map { ($0.since, $0.byteCount) }, at: conditions.now)
-    var (gone, forgotten): ([Int32: Set<UInt64>], Set<Int32>) = ([:], [])
+    var (gone, forgotten) = ([Int32: Set<UInt64>](), Set<Int32>())
     for (index, isExpired) in excess {
       let (slot, body, since, byteCount) = all[index]
       guard let body else {

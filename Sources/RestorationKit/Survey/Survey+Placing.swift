@@ -234,7 +234,7 @@ struct Siblings {
   /// The elements of the children, once somebody asks.
   private var all: Set<Int32>?
   /// How many children of each name have come, where siblings may share names.
-  private var nextIndices: [String: Int32] = [:]
+  private var nextIndices: [String: Int32] = .init()
 
   init(below parent: Int32, of old: [Int32], expecting count: Int) {
     self.parent = parent

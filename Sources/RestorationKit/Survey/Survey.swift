@@ -32,7 +32,7 @@ struct Survey {
     /// The records that go.
     var removed: [UInt64]
     /// The changes of values that are written.
-    var values: ValueChanges = [:]
+    var values = ValueChanges()
     let notes: SurveyNotes
     /// What the next save has to ask again if this one is not stored.
     let taken: [AnyObject]
@@ -78,7 +78,7 @@ struct Survey {
   var bodies: [(slot: Int32, body: RecordFingerprint)] = []
   var edits: Change.Edits
   /// What may be below elements, where that may be something else than before; some may lie elsewhere by now.
-  var contents: [Int32: [Int32]] = [:]
+  var contents: [Int32: [Int32]] = .init()
   /// Whether an object that was asked refers to something no more.
   var hasDropped = false
   var taken = Taken()
@@ -430,11 +430,11 @@ struct Survey {
 /// What a save takes from what is kept.
 struct Taken {
   /// Why elements were kept that objects have just claimed.
-  var claims: [Int32: Kept] = [:]
+  var claims: [Int32: Kept] = .init()
   /// The own body that is replaced, and that nobody has read.
   var replaced: Kept?
   /// To whom the unread bodies refer that this save writes, by the bodies.
-  var references: [UInt64: [UInt64]] = [:]
+  var references: [UInt64: [UInt64]] = .init()
 }
 
 extension Document {

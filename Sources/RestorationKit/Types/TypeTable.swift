@@ -22,8 +22,8 @@ final class TypeTable {
   }
 
   /// The registrations by names and aliases.
-  private(set) var registrations: [String: Registration] = [:]
-  private(set) var storyboards: [String: Storyboard] = [:]
+  private(set) var registrations: [String: Registration] = .init()
+  private(set) var storyboards: [String: Storyboard] = .init()
   // Asked for every object, and changed by calls on the actor of the app alone, so the check whether both
   // happen at once would take longer than the answer (benchmark: save 10,000 nodes).
   @safe @exclusivity(unchecked) private var known = (
@@ -58,7 +58,7 @@ final class TypeTable {
   }
 
   /// The names that types were given for archives; of types that were registered twice, the last.
-  private var names: [ObjectIdentifier: String] = [:]
+  private var names: [ObjectIdentifier: String] = .init()
 
   // MARK: Asking
 
@@ -227,14 +227,14 @@ final class ObjectTable {
   /// The identifiers that objects were registered under; nil if none was.
   private var registeredNames: WeakTable<String>?
   /// The objects that were registered under each identifier, in that order, for as long as they live.
-  private var registered: [String: [Registered]] = [:]
+  private var registered: [String: [Registered]] = .init()
   /// Whether an object may be saved under names that it was restored under.
   var hasRestoredNames: Bool { restoredNames != nil }
   /// Counts the registered objects.
   private(set) var changeCount = 0
   /// The forms of the document, and those that a save meets first.
   private var forms: [Form] = []
-  private var numbers: [Form: Int32] = [:]
+  private var numbers: [Form: Int32] = .init()
   private var storedCount = 0
   /// Counts how often forms may have got other numbers.
   private var age = 0

@@ -17,7 +17,7 @@ extension Restored: RestorableField {
 struct ScreenFields: Sendable {
   typealias Field = (name: String, offset: Int, type: any RestorableField.Type)
 
-  private static let known = Mutex<[ObjectIdentifier: [Field]]>([:])
+  private static let known = Mutex([ObjectIdentifier: [Field]]())
 
   /// The fields of a class; none are found in one without reflection metadata.
   static func fields(of type: AnyClass) -> [Field] {

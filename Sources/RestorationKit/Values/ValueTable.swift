@@ -46,9 +46,9 @@ package final class ValueTable: Sendable {
   }
 
   private struct State {
-    var entries: [ValueName: Entry] = [:]
+    var entries: [ValueName: Entry] = .init()
     /// What a save has to write or to remove, each with the number of its last change.
-    var (changed, changeCount): (ValueChanges, Int) = ([:], 0)
+    var (changed, changeCount) = (ValueChanges(), 0)
     /// The last record that a value has got, and all that the restore has found, also those of another form.
     var (lastRecord, taken) = (TreeRecord.firstValue - 1, Set<UInt64>())
     /// The windows that are not restorable, that go with the save under way, and that are gone; and those that are
@@ -69,7 +69,7 @@ package final class ValueTable: Sendable {
     /// All problems, and those that no report has had.
     var (problems, newProblems): ([ReportNote], [ReportNote]) = ([], [])
     /// The screens of which a field was set.
-    var unreached: [ObjectIdentifier: Screen] = [:]
+    var unreached: [ObjectIdentifier: Screen] = .init()
 
     mutating func change(_ name: ValueName) {
       changeCount += 1
@@ -308,7 +308,7 @@ package final class ValueTable: Sendable {
   /// Of windows that leave nothing is stored any more.
   func beginAnew(withUnread isWithUnread: Bool, leaving: Set<String> = []) {
     state.withLock { state in
-      (state.changed, state.file, state.gone) = ([:], nil, state.gone.union(leaving))
+      (state.changed, state.file, state.gone) = (.init(), nil, state.gone.union(leaving))
       for (name, entry) in state.entries {
         var new = isWithUnread ? entry : Entry(box: entry.box)
         new.kept = nil
@@ -412,7 +412,7 @@ package final class ValueTable: Sendable {
   /// Notes that the app has begun its restoration, or ended it: a screen that no save has asked is lost.
   func noteRunning(_ isRunning: Bool) {
     let set = state.withLock { state in
-      defer { (state.isRunning, state.unreached) = (isRunning, [:]) }
+      defer { (state.isRunning, state.unreached) = (isRunning, .init()) }
       return isRunning ? [] : state.unreached.values.compactMap(\.screen)
     }
     for screen in set where !KnownObjects.shared.knows(screen) {

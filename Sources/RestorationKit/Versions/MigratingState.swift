@@ -6,7 +6,7 @@ public import ArchiveCodec
 /// and objects. Use the state only in the call that it is given to.
 public final class MigratingState {
   /// Where the value of each key is, by the key that it is stored under.
-  private var entries: [String: (place: Int, record: KeyedDecoder, key: String)] = [:]
+  private var entries: [String: (place: Int, record: KeyedDecoder, key: String)] = .init()
   private var nextPlace = 0
 
   init(_ state: KeyedDecoder) {

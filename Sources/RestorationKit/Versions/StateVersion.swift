@@ -7,7 +7,7 @@ struct StateVersion {
   static var first: StateVersion { StateVersion() }
 
   private(set) var number = 1
-  private var migrations: Migrations = [:]
+  private var migrations = Migrations()
 
   private init() {}
 

@@ -64,9 +64,9 @@ class FileTestCase: XCTestCase {
 
   /// Opens a file, and says what tree is restored; nil if none is.
   @discardableResult
-  func open(_ file: StateFile) throws -> (tree: TextTree?, opened: OpenedState<TextTree>) {
+  func open(_ file: StateFile) throws -> (tree: TextTree?, opened: OpenedState) {
     let opened = try file.open(TextTree.self)
-    return (opened.tree, opened)
+    return (opened.tree as? TextTree, opened)
   }
 
   func builder(_ file: StateFile) throws -> RecordBuilder {

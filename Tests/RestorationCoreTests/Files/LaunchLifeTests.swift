@@ -27,8 +27,8 @@ final class LaunchLifeTests: FileTestCase {
     crashingIn crash: UInt64?, ending: (LaunchMark?) throws -> Void = { _ in }
   ) throws -> Met {
     let file = file()
-    let opened = try open(file).opened
-    guard let tree = opened.tree else {
+    let (found, opened) = try open(file)
+    guard let tree = found else {
       let outcome = "\(opened.outcome)".prefix { $0 != "(" }
       directory = try directory.afterKill()
       return Met(outcome: String(outcome))
