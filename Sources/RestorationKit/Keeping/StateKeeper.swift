@@ -449,6 +449,9 @@ public struct StatePolicy: Sendable {
   /// read, in the history: quit, or restore again before you save.
   public var isSingleInstance = false
 
+  /// The moment that is about to be put back, and stays whatever the bounds say.
+  package var spared: Moment?
+
   /// Creates a policy with the values that stand here.
   public init() {}
 
@@ -473,6 +476,7 @@ public struct StatePolicy: Sendable {
     var left = historyCounts.mapValues { max(0, $0) }
     var bytes = max(0, historyByteCount)
     return all.reversed().filter { moment in
+      if moment.id == spared?.id { return false }
       guard moment.reason.isRestorable else { return old.contains(moment.id) }
       left[moment.reason, default: 0] -= 1
       let isOver = left[moment.reason, default: 0] < 0 || moment.byteCount > bytes

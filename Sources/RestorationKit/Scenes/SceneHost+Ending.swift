@@ -135,6 +135,8 @@ extension SceneHost {
   /// - Parameter moment: One of ``StateKeeper/history()``.
   /// - Throws: ``RestorationError`` as ``disconnect(_:)``, ``StateKeeper/putBack(_:)`` and ``launch()``.
   public func putBack(_ moment: Moment) async throws(RestorationError) {
+    keeper.policy.spared = moment
+    defer { keeper.policy.spared = nil }
     for scene in connectedScenes { _ = try await disconnect(scene) }
     try await keeper.putBack(moment)
     try await launch()

@@ -9,9 +9,9 @@ import XCTest
 final class PutBackWindowTests: XCTestCase {
   private let app = SceneLaunch()
 
-  private func host() async throws -> SceneHost {
+  private func host(sessionCount: Int = 5) async throws -> SceneHost {
     let host = try await app.host(launching: false)
-    host.keeper.policy.historyCounts[.session] = 5
+    host.keeper.policy.historyCounts[.session] = sessionCount
     app.prepare = { $0.roots = [TestNode("root", value: "new")] }
     try await host.launch()
     return host
@@ -65,6 +65,24 @@ final class PutBackWindowTests: XCTestCase {
     let next = try await host()
     await next.restoreScenes()
     XCTAssertEqual(next.connectedScenes.count, 3)
+  }
+
+  func testAStateThatIsPutBackIsNotOneTooManyWhenTheWindowsAreSavedBefore() async throws {
+    for value in ["a", "b", "c"] {
+      let host = try await host(sessionCount: 1)
+      await host.restoreScenes()
+      show(value, in: host.connectedScenes.isEmpty ? try await host.open() : host.connectedScenes[0])
+      if value == "c" {
+        // The window is saved as it is disconnected, and the state of the launch before becomes a moment.
+        let first = try await host.keeper.history().first { $0.reason == .session }
+        try await host.putBack(try XCTUnwrap(first))
+        await host.restoreScenes()
+        XCTAssertEqual(shown(host), ["a, draft a"])
+      } else {
+        _ = try await host.saveChangedScenes()
+      }
+      await host.close()
+    }
   }
 
   func testTwoCallsAtOnceOpenEachWindowOnce() async throws {
