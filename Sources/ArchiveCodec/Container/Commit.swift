@@ -71,6 +71,24 @@ extension Trailer {
   }
 }
 
+extension KeySchedule {
+  /// The key of the commit's chunks.
+  func commitKey(_ header: CommitHeader, previousMAC: [UInt8]) throws(ArchiveError) -> SecretBytes {
+    try commitKey(
+      generation: header.generation, flags: header.flags, salt: header.salt,
+      previousMAC: previousMAC)
+  }
+
+  /// The MAC that ends a commit, over its header, its trailer and all commits before.
+  func chainMAC(_ header: CommitHeader, _ trailer: Trailer, previousMAC: [UInt8]) -> [UInt8] {
+    let ends = ByteBuffer(capacity: 1 << 7)
+    header.write(to: ends)
+    trailer.writeWithoutMAC(to: ends)
+    ends.write(previousMAC)
+    return ends.withBytes { chainMAC(over: $0, salt: header.salt) }
+  }
+}
+
 /// The last frame of a commit, which says what the commit contains, and where.
 struct Footer: Hashable, Sendable {
   /// A number of the application's own, for its migrations.

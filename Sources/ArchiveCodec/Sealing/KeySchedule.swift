@@ -69,32 +69,24 @@ struct KeySchedule: ~Copyable, Sendable {
     }
   }
 
-  /// The key of a commit's chunks.
   func commitKey(
-    _ header: CommitHeader, previousMAC: [UInt8]
+    generation: UInt64, flags: UInt32, salt: [UInt8], previousMAC: [UInt8]
   ) throws(ArchiveError) -> SecretBytes {
     let input = ByteBuffer()
-    input.writeInteger(header.generation)
-    input.writeInteger(header.flags)
+    input.writeInteger(generation)
+    input.writeInteger(flags)
     input.write(previousMAC)
     return try unsafe keys.withBytes { (keys) throws(ArchiveError) in
       try unsafe SecretBytes(count: 32) { key in
         input.withBytes { input in
           unsafe KeyDerivation.commitKey.derive(
-            into: key, count: 32, key: keys + Self.rootKey, salt: header.salt, input: input)
+            into: key, count: 32, key: keys + Self.rootKey, salt: salt, input: input)
         }
       }
     }
   }
 
-  /// The MAC that ends a commit, over its header, its trailer and all commits before.
-  func chainMAC(_ header: CommitHeader, _ trailer: Trailer, previousMAC: [UInt8]) -> [UInt8] {
-    let ends = ByteBuffer(capacity: 1 << 7)
-    header.write(to: ends)
-    trailer.writeWithoutMAC(to: ends)
-    ends.write(previousMAC)
-    return ends.withBytes { ends in
-      derive(.chainMAC, count: 32, key: Self.chainKey, salt: header.salt, ends)
-    }
+  func chainMAC(over bytes: Span<UInt8>, salt: [UInt8]) -> [UInt8] {
+    derive(.chainMAC, count: 32, key: Self.chainKey, salt: salt, bytes)
   }
 }
