@@ -11,7 +11,7 @@ public struct ArchiveLimits: Hashable, Sendable {
   public let stringByteCount: Int
 
   /// The UTF-8 bytes of one key.
-  public let keyByteCount: Int
+  public let keyByteCount = 1 << 10
 
   /// How deep containers may be nested in one record.
   public let depth: Int
@@ -23,18 +23,18 @@ public struct ArchiveLimits: Hashable, Sendable {
   var callLimit: Int { depth * 4 }
 
   /// The number of different keys that get a short form in one archive.
-  public let symbolCount: Int
+  public package(set) var symbolCount = 1 << 16
 
   /// The UTF-8 bytes of all keys that get a short form.
-  public let symbolByteCount: Int
+  public let symbolByteCount = 1 << 20
 
   /// The bytes of the footer.
-  public let footerByteCount: Int
+  public let footerByteCount = 1 << 20
 
   /// The commits of one file: the snapshot and the changes after it.
   ///
   /// A writer rewrites a file that has half as many.
-  let commitCount: Int
+  package var commitCount = 1 << 16
 
   /// The most that one try of a passphrase may cost, in memory and in work,
   /// which is passes times memory.
@@ -60,25 +60,10 @@ public struct ArchiveLimits: Hashable, Sendable {
     recordByteCount: Int = 1 << 24 - 1, stringByteCount: Int = 1 << 24 - 1, depth: Int = 128,
     passphraseCost: PassphraseCost = .moderate
   ) {
-    self.init(
-      recordByteCount: recordByteCount, stringByteCount: stringByteCount, depth: depth,
-      passphraseCost: passphraseCost, symbolCount: 1 << 16, commitCount: 1 << 16)
-  }
-
-  /// Lets a test fill a symbol table and a journal sooner.
-  package init(
-    recordByteCount: Int = 1 << 24 - 1, stringByteCount: Int = 1 << 24 - 1, depth: Int = 128,
-    passphraseCost: PassphraseCost = .moderate, symbolCount: Int, commitCount: Int = 1 << 16
-  ) {
     self.recordByteCount = min(max(recordByteCount, 64), 1 << 24 - 1)
     self.stringByteCount = min(max(stringByteCount, 0), 1 << 24 - 1)
     self.depth = min(max(depth, 1), 128)
-    keyByteCount = 1 << 10
-    self.symbolCount = symbolCount
-    self.commitCount = commitCount
     self.passphraseCost = passphraseCost
-    symbolByteCount = 1 << 20
-    footerByteCount = 1 << 20
   }
 
   /// The limits of the format, and ``PassphraseCost/moderate`` for one try of a

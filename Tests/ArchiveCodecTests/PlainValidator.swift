@@ -101,11 +101,8 @@ struct PlainValidator {
       if isChecked, value >> 1 >= UInt64(names.count) { throw malformed(start) }
       return .symbol(value >> 1)
     }
-    if isChecked {
-      guard value >> 1 <= UInt64(limits.keyByteCount) else { throw exceeded(start) }
-    } else {
-      guard value >> 1 <= UInt64(bytes.count - offset) else { throw malformed(start) }
-    }
+    guard value >> 1 <= UInt64(bytes.count - offset) else { throw malformed(start) }
+    if isChecked, value >> 1 > UInt64(limits.keyByteCount) { throw exceeded(start) }
     return .inline(try take(value >> 1))
   }
 

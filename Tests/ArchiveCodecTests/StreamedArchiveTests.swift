@@ -21,6 +21,16 @@ final class StreamedArchiveTests: JournalTestCase {
     XCTAssertEqual(try archive.record(77)?.decode(String.self, forKey: "text"), "text 77")
   }
 
+  func testNothingOfAStreamStaysInMemory() throws {
+    let archives = try archives.get()
+    weak var builder: RecordBuilder?
+    _ = try Archive.write(to: MemoryStorage(), key: archives.key, context: archives.context) {
+      builder = $0
+      try $0.append(record: 1) { $0.encode("text", forKey: "text") }
+    }
+    XCTAssertNil(builder)
+  }
+
   func testAStreamThatThrowsLeavesTheOldArchive() throws {
     struct Failure: Error {}
     let archives = try archives.get()

@@ -4,7 +4,7 @@ enum CodableForm {
   case direct(any ArchiveValue.Type)
   /// In a form of this library, because the type's own coding would lose or blur
   /// something, as the order of a Set or the levels of an Optional, or takes longer. The type is nil
-  /// if it cannot be decoded; an instance takes so many bytes of memory.
+  /// if it can only be encoded; an instance takes so many bytes of memory.
   case reshaped((any ReshapedDecodable.Type)?, byteCount: Int)
   /// In the form that the type's `encode(to:)` and `init(from:)` choose; an instance
   /// takes so many bytes of memory.
@@ -13,10 +13,11 @@ enum CodableForm {
   init<Value>(_ type: Value.Type) {
     if let direct = type as? any ArchiveValue.Type {
       self = .direct(direct)
-    } else if let reshaped = type as? any Reshaped.Type {
+    } else if let reshaped = type as? any ReshapedDecodable.Type {
       self = .reshaped(
-        type as? any ReshapedDecodable.Type,
-        byteCount: MemoryLayout<Value>.stride + reshaped.instanceByteCount)
+        reshaped, byteCount: MemoryLayout<Value>.stride + reshaped.instanceByteCount)
+    } else if type is any ReshapedEncodable.Type {
+      self = .reshaped(nil, byteCount: 0)
     } else {
       self = .ordinary(
         byteCount: MemoryLayout<Value>.stride
@@ -48,30 +49,26 @@ final class CodableForms {
   }
 }
 
-/// A standard type whose own coding is replaced, see ``CodableForm``.
-protocol Reshaped {
-  /// The memory of an instance beside its elements, unless it is counted with them.
-  static var instanceByteCount: Int { get }
-}
-
-extension Reshaped {
-  static var instanceByteCount: Int { DecodedMemory.instance }
-}
-
-protocol ReshapedEncodable: Reshaped {
+/// A standard type whose own encoding is replaced, see ``CodableForm``.
+protocol ReshapedEncodable {
   /// Writes the value as one array, map or null.
   func encodeReshaped(to encoder: ValueEncoder) throws
 }
 
-protocol ReshapedDecodable: Reshaped {
+/// A standard type whose own decoding is replaced.
+protocol ReshapedDecodable {
+  /// The memory of an instance beside its elements, unless it is counted with them.
+  static var instanceByteCount: Int { get }
   static func decodeReshaped(from decoder: ValueDecoder) throws -> Self
 }
 
-extension Array: Reshaped {
-  static var instanceByteCount: Int { 0 }
+extension ReshapedDecodable {
+  static var instanceByteCount: Int { DecodedMemory.instance }
 }
 
 extension Array: ReshapedDecodable where Element: Decodable {
+  static var instanceByteCount: Int { 0 }
+
   /// The standard library would decode an array by appending without a reserve: each time the
   /// array grows, all elements move (benchmark: open and decode Codable nodes).
   static func decodeReshaped(from decoder: ValueDecoder) throws -> Self {

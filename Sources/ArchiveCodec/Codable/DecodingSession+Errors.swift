@@ -37,12 +37,6 @@ extension DecodingSession {
     DecodingError.Context(codingPath: codingPath(to: offset), debugDescription: description)
   }
 
-  func endOfArray(at offset: Int, _ index: Int) -> DecodingError.Context {
-    DecodingError.Context(
-      codingPath: codingPath(to: offset) + [IndexKey(index)],
-      debugDescription: "The array has no more elements.")
-  }
-
   func codingPath(to target: Int) -> [any CodingKey] { paths.path(to: target) }
 
   func name(of key: ValueKey) -> String {

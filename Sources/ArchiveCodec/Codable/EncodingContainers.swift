@@ -52,7 +52,7 @@ struct KeyedValueEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
     encoder.nestContainer(under: key).unkeyedContainer()
   }
 
-  func superEncoder() -> any Encoder { encoder.nest(under: NameKey.super) }
+  func superEncoder() -> any Encoder { encoder.nest(under: PathKey.super) }
 
   func superEncoder(forKey key: Key) -> any Encoder { encoder.nest(under: key) }
 }
@@ -78,7 +78,7 @@ struct UnkeyedValueEncoder: UnkeyedEncodingContainer {
   }
 
   func encode<Value: Encodable>(_ value: Value) throws {
-    try encoder.writeElement(value) { try encoder.write(value, at: IndexKey(count)) }
+    try encoder.writeElement(value) { try encoder.write(value, at: PathKey.index(count)) }
   }
 
   func nestedContainer<NestedKey: CodingKey>(

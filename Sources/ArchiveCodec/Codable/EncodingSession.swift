@@ -1,7 +1,7 @@
 /// The state that all encoders of one Codable value share.
 final class EncodingSession {
   let userInfo: [CodingUserInfoKey: any Sendable]
-  private let forms = CodableForms()
+  let forms = CodableForms()
   /// The writer of the value, then the writers of nested containers, which have bytes
   /// of their own until their place is known.
   private var writers: [ValueWriter]
@@ -15,8 +15,6 @@ final class EncodingSession {
     writers = [writer]
     self.userInfo = userInfo
   }
-
-  func form<Value>(of type: Value.Type) -> CodableForm { forms[type] }
 
   /// Runs one `encode(to:)`; values that nest too deeply are refused here,
   /// before the call stack runs out.

@@ -30,12 +30,8 @@ struct FieldMending {
 
   /// Nil if the value has no fields, or cannot be encoded.
   private static func fields(of value: some Encodable) -> KeyedDecoder? {
-    do {
-      return try KeyedDecoder.encoding { try $0.encode(value, forKey: "value") }
-        .fields(forKey: "value")
-    } catch {
-      return nil
-    }
+    let record = try? KeyedDecoder.encoding { try $0.encode(value, forKey: "value") }
+    return record?.fields(forKey: "value")
   }
 
   /// Takes one more field because of an error; false if no field can help.
@@ -43,14 +39,13 @@ struct FieldMending {
   /// - Complexity: O(*n*) in the keys of the containers on the path of the error.
   mutating func take(_ error: DecodingError) -> Bool {
     let path = error.path
-    guard path.first?.stringValue == key, let first = path.dropFirst().first,
-      !(first is IndexKey)
+    guard path.first?.stringValue == key, let first = path.dropFirst().first, !isIndex(first)
     else { return false }
     let field = first.stringValue
     guard !replaced.contains(where: { $0.field == field }) else { return false }
     if case .keyNotFound = error {
       let names = path.dropFirst().map(\.stringValue)
-      if !path.contains(where: { $0 is IndexKey }), isMissing(names), added.insert(names).inserted {
+      if !path.contains(where: isIndex), isMissing(names), added.insert(names).inserted {
         return true
       }
     }
@@ -58,6 +53,10 @@ struct FieldMending {
     added = added.filter { $0.first != field }
     replaced.append((field, error))
     return true
+  }
+
+  private func isIndex(_ key: any CodingKey) -> Bool {
+    if case .index = key as? PathKey { true } else { false }
   }
 
   /// Whether the other value has a field there that is not stored, and only fields lead to it.
@@ -137,11 +136,7 @@ struct FieldMending {
 extension KeyedDecoder {
   /// The container of a key; nil if there is none, or another value.
   fileprivate func fields(forKey key: String) -> KeyedDecoder? {
-    do throws(ArchiveError) {
-      return try container(forKey: key)
-    } catch {
-      return nil
-    }
+    (try? container(forKey: key)) ?? nil
   }
 }
 

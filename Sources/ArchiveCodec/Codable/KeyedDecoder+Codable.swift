@@ -14,7 +14,7 @@ extension KeyedDecoder {
     _ type: Value.Type = Value.self, forKey key: String,
     userInfo: [CodingUserInfoKey: any Sendable] = [:]
   ) throws -> Value {
-    try decode(value: type, forKey: key, path: [NameKey(key)], userInfo: userInfo)
+    try decode(value: type, forKey: key, path: [PathKey.name(key)], userInfo: userInfo)
   }
 
   func decode<Value: Decodable>(
@@ -23,7 +23,7 @@ extension KeyedDecoder {
   ) throws -> Value {
     guard let session = try session(key, path, userInfo) else {
       throw DecodingError.keyNotFound(
-        NameKey(key),
+        PathKey.name(key),
         DecodingError.Context(codingPath: [], debugDescription: "There is no value for this key."))
     }
     return try session.decodeRoot(type)
@@ -66,7 +66,7 @@ extension KeyedDecoder {
   package func decodeIfPresent<Value: Codable>(
     forKey key: String, standIn other: @autoclosure () -> Value
   ) throws -> MendedValue<Value>? {
-    guard let session = try session(key, [NameKey(key)], .init()) else { return nil }
+    guard let session = try session(key, [PathKey.name(key)], .init()) else { return nil }
     do {
       return MendedValue(value: try session.decodeRoot(Value.self))
     } catch let first as DecodingError {
@@ -89,8 +89,8 @@ extension KeyedDecoder {
   private func session(
     _ key: String, _ path: [any CodingKey], _ userInfo: [CodingUserInfoKey: any Sendable]
   ) throws(ArchiveError) -> DecodingSession? {
-    try offset(of: key).map {
-      DecodingSession(block, record, at: $0, path: path, userInfo: userInfo)
+    try reader(of: key).map {
+      DecodingSession(block, record, at: $0.offset, path: path, userInfo: userInfo)
     }
   }
 }

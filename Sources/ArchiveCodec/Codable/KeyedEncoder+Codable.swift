@@ -22,7 +22,7 @@ extension KeyedEncoder {
     _ value: Value?, forKey key: String, userInfo: [CodingUserInfoKey: any Sendable] = [:]
   ) throws {
     guard let value else { return }
-    try encode(value: value, forKey: key, path: NameKey(key), userInfo: userInfo)
+    try encode(value: value, forKey: key, path: PathKey.name(key), userInfo: userInfo)
   }
 
   func encode<Value: Encodable>(

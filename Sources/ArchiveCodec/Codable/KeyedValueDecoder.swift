@@ -68,7 +68,7 @@ struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try decoder(key).unkeyedContainer()
   }
 
-  func superDecoder() throws -> any Decoder { try decoder(NameKey.super) }
+  func superDecoder() throws -> any Decoder { try decoder(PathKey.super) }
 
   func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
 

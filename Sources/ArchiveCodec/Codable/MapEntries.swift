@@ -19,11 +19,6 @@ final class MapEntries {
   /// Where the entry after the last one begins.
   private var next: EntryPosition
 
-  /// The bytes of memory that the names of a map and a table may take.
-  static func memory(_ count: Int) -> Int {
-    count <= StoredMap.longestScan ? 0 : count * DecodedMemory.entry
-  }
-
   init(_ session: DecodingSession, _ map: ValueReader) {
     self.session = session
     offset = map.offset

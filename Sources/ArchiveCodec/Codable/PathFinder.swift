@@ -67,7 +67,7 @@ struct PathFinder {
       guard offset < target, let container = try? ValueReader(bytes, at: offset) else { break }
       if let size = container.packedElementByteCount {
         latest = offset
-        return path + [IndexKey((target - container.header.payload.lowerBound) / size)]
+        return path + [PathKey.index((target - container.header.payload.lowerBound) / size)]
       }
       let first = container.header.payload.lowerBound
       guard append(element(of: container, 0, at: first, target, in: bytes), in: bytes) else {
@@ -117,9 +117,9 @@ struct PathFinder {
     trail.append(element)
     var cursor = ByteCursor(bytes, from: element.start, to: element.value.lowerBound)
     if element.container.header.kind == .map, let key = try? cursor.readKey(bytes) {
-      path.append(NameKey(bytes.text(of: key, symbols.names)))
+      path.append(PathKey.name(bytes.text(of: key, symbols.names)))
     } else {
-      path.append(IndexKey(element.index))
+      path.append(PathKey.index(element.index))
     }
     return true
   }

@@ -1,8 +1,6 @@
 // The standard library writes sets and dictionaries in hash order, which differs from
 // process to process. Here equal values have equal bytes.
 
-extension Set: Reshaped {}
-
 extension Set: ReshapedEncodable where Element: Encodable {
   func encodeReshaped(to encoder: ValueEncoder) throws {
     try encoder.writeSorted(self, mayHaveFields: !(Element.self is any ArchiveValue.Type)) {
@@ -18,8 +16,6 @@ extension Set: ReshapedDecodable where Element: Decodable {
     return try Self(from: decoder)
   }
 }
-
-extension Dictionary: Reshaped {}
 
 extension Dictionary: ReshapedDecodable where Key: Decodable, Value: Decodable {
   /// Reads a dictionary as the standard library does, but loses no entry whose key
@@ -133,8 +129,8 @@ extension ValueEncoder {
       }
       last = entry.key
       guard !CombiningMarks.areTooMany(in: entry.key) else { throw CombiningMarks.error() }
-      try writeEntry(entry.value, under: NameKey(entry.key), isInline: true) {
-        try write(entry.value, at: NameKey(entry.key))
+      try writeEntry(entry.value, under: PathKey.name(entry.key), isInline: true) {
+        try write(entry.value, at: PathKey.name(entry.key))
       }
     }
   }

@@ -7,8 +7,6 @@ extension Optional: OptionalType {}
 // .some(nil) of an optional Optional look the same. Here the inner Optional, if there
 // is one, stands alone in an array.
 
-extension Optional: Reshaped where Wrapped: OptionalType {}
-
 extension Optional: ReshapedEncodable where Wrapped: OptionalType, Wrapped: Encodable {
   func encodeReshaped(to encoder: ValueEncoder) throws {
     guard let wrapped = self else { return try encoder.encodeNil() }

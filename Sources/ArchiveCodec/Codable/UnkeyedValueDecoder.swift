@@ -6,12 +6,6 @@ struct UnkeyedValueDecoder: UnkeyedDecodingContainer {
   private var offset: Int
   private(set) var currentIndex = 0
 
-  /// The bytes of memory that elements up to the size of a String take; larger elements
-  /// are counted one by one.
-  static func memory(_ count: Int) -> Int {
-    count == 0 ? 0 : DecodedMemory.array + count * MemoryLayout<String>.stride
-  }
-
   init(session: DecodingSession, reader: ValueReader) {
     self.session = session
     array = reader
@@ -86,7 +80,11 @@ struct UnkeyedValueDecoder: UnkeyedDecodingContainer {
 
   private func next(_ type: Any.Type) throws -> ValueReader {
     guard !isAtEnd else {
-      throw DecodingError.valueNotFound(type, session.endOfArray(at: array.offset, currentIndex))
+      throw DecodingError.valueNotFound(
+        type,
+        DecodingError.Context(
+          codingPath: codingPath + [PathKey.index(currentIndex)],
+          debugDescription: "The array has no more elements."))
     }
     return try session.packedElement(of: array, currentIndex) ?? session.reader(at: offset)
   }

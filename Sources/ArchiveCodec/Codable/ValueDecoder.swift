@@ -9,7 +9,7 @@ struct ValueDecoder: Decoder {
   var element: Int32?
 
   var codingPath: [any CodingKey] {
-    session.codingPath(to: offset) + (element.map { [IndexKey(Int($0))] } ?? [])
+    session.codingPath(to: offset) + (element.map { [PathKey.index(Int($0))] } ?? [])
   }
 
   var userInfo: [CodingUserInfoKey: Any] { session.userInfo }
@@ -19,23 +19,31 @@ struct ValueDecoder: Decoder {
       KeyedValueDecoder<Key>(entries: MapEntries(session, try map())))
   }
 
-  /// The value, which must be a map; counts the memory for its names.
+  /// The value, which must be a map; counts the memory that the names of a large one and a table may take.
   func map() throws -> ValueReader {
     let reader = try reader()
     guard reader.header.kind == .map else {
       throw mismatch([String: Any].self, "keyed container", reader)
     }
-    try session.take(MapEntries.memory(reader.header.count), for: [String: Any].self, reader)
+    if reader.header.count > StoredMap.longestScan {
+      try session.take(
+        reader.header.count * DecodedMemory.entry, for: [String: Any].self, reader)
+    }
     return reader
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try elements() }
 
+  /// The elements; counts the memory that those up to the size of a String take, since only larger ones are counted
+  /// one by one.
   func elements() throws -> UnkeyedValueDecoder {
     let reader = try reader()
     switch reader.header.kind {
     case .array, .packedArray, .bytes:
-      try session.take(UnkeyedValueDecoder.memory(reader.elementCount), for: [Any].self, reader)
+      if reader.elementCount > 0 {
+        let byteCount = DecodedMemory.array + reader.elementCount * MemoryLayout<String>.stride
+        try session.take(byteCount, for: [Any].self, reader)
+      }
       return UnkeyedValueDecoder(session: session, reader: reader)
     default: throw mismatch([Any].self, "unkeyed container", reader)
     }

@@ -155,7 +155,7 @@ extension ValueEncoder {
 
   /// Writes an element of the array; after an error nothing of the element remains.
   func writeElement<Value>(_ value: Value, _ write: () throws -> Void) throws {
-    try attempt(value, as: .array, "as an unkeyed container", at: { IndexKey(count) }, write)
+    try attempt(value, as: .array, "as an unkeyed container", at: { PathKey.index(count) }, write)
     count += 1
   }
 
@@ -167,7 +167,7 @@ extension ValueEncoder {
 
   /// Writes a value of any type, by its form.
   func write<Value: Encodable>(_ value: Value, at key: (any CodingKey)? = nil) throws {
-    switch session.form(of: Value.self) {
+    switch session.forms[Value.self] {
     case .direct(let type): try writeDirect(value, as: type)
     case .reshaped:
       guard let reshaped = value as? any ReshapedEncodable else { fallthrough }
@@ -220,7 +220,7 @@ extension ValueEncoder {
 
   /// Makes an encoder for an element that its owner fills later.
   func nestElement() -> ValueEncoder {
-    nest(at: IndexKey(count)) { place in try writeElement((), place) }
+    nest(at: PathKey.index(count)) { place in try writeElement((), place) }
   }
 
   private func nest(

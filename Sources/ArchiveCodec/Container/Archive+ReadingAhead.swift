@@ -23,9 +23,9 @@ extension Archive {
     } else {
       // Records that lie in another way, or are found to be wrong, are read in order. So
       // the error that is thrown does not depend on which part found one first.
-      while let (entry, checked) = try walk.next() { records.append(entry, checked) }
+      while let record = try walk.next() { records.append(record) }
     }
-    while let (entry, checked) = walk.nextChange() { records.append(entry, checked) }
+    while let record = walk.nextChange() { records.append(record) }
     return records
   }
 
@@ -36,11 +36,11 @@ extension Archive {
     let content = history.snapshot
     let entries = try content.entriesInOrder()
     // A smaller part is done before another thread has begun.
-    let leastByteCount = 4 * content.reader.chunkByteCount
-    let isShared = content.reader.byteCount > leastByteCount
+    let leastByteCount = 4 * content.commit.chunkByteCount
+    let isShared = content.commit.byteCount > leastByteCount
     let workerCount = isShared ? max(workerCount ?? ChunkSealer.processorCount, 1) : 1
     // Several parts for each worker, so that none waits for long when one is slower.
-    let share = max(min(content.reader.byteCount / (workerCount * 4), 1 << 24), leastByteCount)
+    let share = max(min(content.commit.byteCount / (workerCount * 4), 1 << 24), leastByteCount)
     var parts: [Range<Int>] = []
     var position = 0
     for (place, entry) in entries.enumerated() {
@@ -78,10 +78,10 @@ extension Archive {
     var records = VerifiedRecords()
     guard let first = entries.first, let last = entries.last else { return records }
     let content = history.snapshot
-    let size = content.reader.chunkByteCount
+    let size = content.commit.chunkByteCount
     let start = first.offset / size * size
     let block = RecordBlock(
-      try content.reader.open(first.offset / size..<(last.frameRange.upperBound - 1) / size + 1),
+      try content.commit.open(first.offset / size..<(last.frameRange.upperBound - 1) / size + 1),
       symbols: history.symbols, limits: limits)
     records.reserve(entries.count)
     var validator = RecordValidator(symbols: block.symbols, limits: limits)
@@ -94,9 +94,9 @@ extension Archive {
       guard history.changes.isEmpty || history.changes[entry.record] == nil else { continue }
       do throws(ArchiveError) {
         try validator.validate(frame, from: mapOffset)
-        records.append(entry, .success(CheckedRecord(block: block, start: place)))
+        records.append(entry.record, entry.byteCount, in: block, at: place)
       } catch {
-        records.append(entry, .failure(error))
+        records.append(Record(entry, .failure(error)))
       }
     }
     return records

@@ -19,7 +19,7 @@ extension Archive {
   /// - Complexity: O(*n* log *n*) in the number of records, O(*m*) in the bytes.
   public func verifyAll() throws(ArchiveError) {
     var walk = RecordWalk(self)
-    while let (entry, checked) = try walk.next() { _ = try Record(entry, checked).content.get() }
+    while let record = try walk.next() { _ = try record.content.get() }
   }
 
   /// Checks every byte and opens every record.
@@ -37,7 +37,7 @@ extension Archive {
   public func readAll() throws(ArchiveError) -> [Record] {
     var records: [Record] = []
     var walk = RecordWalk(self)
-    while let (entry, checked) = try walk.next() { records.append(Record(entry, checked)) }
+    while let record = try walk.next() { records.append(record) }
     return records
   }
 
@@ -57,20 +57,16 @@ extension Archive {
   /// - Complexity: As ``verifyAll()``, and one record at a time in memory.
   public func forEachRecord(_ body: (Record) throws -> Void) throws {
     var walk = RecordWalk(self)
-    while let (entry, checked) = try walk.next() { try body(Record(entry, checked)) }
+    while let record = try walk.next() { try body(record) }
   }
 
   /// Checks every chunk and gives the frame of every record that is not superseded.
   func visitFrames(
     _ visit: (UInt64, RecordFrame) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
-    var walk = FrameWalk(history.snapshot)
-    while let entry = try walk.next() {
-      if history.changes[entry.record] == nil {
-        try visit(entry.record, try history.snapshot.recordFrame(entry, in: &walk.window))
-      } else {
-        try history.snapshot.reader.verify(entry.frameRange)
-      }
+    var walk = RecordWalk(self)
+    while let entry = try walk.nextEntry() {
+      try visit(entry.record, try history.snapshot.recordFrame(entry, in: &walk.frames.window))
     }
     for record in changedRecords() {
       if case .record(let frame) = history.changes[record] { try visit(record, frame) }
@@ -79,26 +75,17 @@ extension Archive {
 }
 
 extension Archive.Record {
-  init(_ entry: IndexEntry, _ checked: Result<CheckedRecord, ArchiveError>) {
-    identifier = entry.record
-    byteCount = entry.byteCount
-    content = Result { () throws(ArchiveError) in
-      let record = try checked.get()
-      return try KeyedDecoder(
-        record.start..<record.start + entry.frameRange.count, of: record.block,
-        mapOffset: entry.mapOffset)
-    }
+  init(_ entry: IndexEntry, _ content: Result<KeyedDecoder, ArchiveError>) {
+    self.init(identifier: entry.record, byteCount: entry.byteCount, content: content)
   }
 }
 
 /// Checks one record after the other: those of the snapshot, except superseded ones, in the order of the file, then
 /// those that the journal wrote.
 struct RecordWalk: ~Copyable {
-  typealias Checked = (entry: IndexEntry, record: Result<CheckedRecord, ArchiveError>)
-
   private let history: History
   private let limits: ArchiveLimits
-  private var frames: FrameWalk
+  fileprivate var frames: FrameWalk
   private var validator: RecordValidator
   /// The block of the window that was checked last.
   private var shown: (range: Range<Int>, block: RecordBlock)?
@@ -111,38 +98,46 @@ struct RecordWalk: ~Copyable {
     changed = archive.changedRecords()[...]
   }
 
-  /// The next record: its checked place, or why it cannot be used.
-  mutating func next() throws(ArchiveError) -> Checked? {
+  /// The next record.
+  mutating func next() throws(ArchiveError) -> Archive.Record? {
+    guard let entry = try nextEntry() else { return nextChange() }
+    return Archive.Record(entry, try check(entry))
+  }
+
+  /// The next record of the snapshot that no change has superseded.
+  fileprivate mutating func nextEntry() throws(ArchiveError) -> IndexEntry? {
     while let entry = try frames.next() {
-      if history.changes[entry.record] == nil { return (entry, try check(entry)) }
-      try history.snapshot.reader.verify(entry.frameRange)
+      if history.changes[entry.record] == nil { return entry }
+      try history.snapshot.commit.verify(entry.frameRange)
     }
-    return nextChange()
+    return nil
   }
 
   /// The next record that the journal wrote.
-  mutating func nextChange() -> Checked? {
+  mutating func nextChange() -> Archive.Record? {
     while let record = changed.popFirst() {
       guard case .record(let frame) = history.changes[record] else { continue }
-      let checked = Result { () throws(ArchiveError) in
+      let content = Result { () throws(ArchiveError) in
         try validator.validate(frame.bytes.span, from: frame.mapOffset)
-        return CheckedRecord(
-          block: RecordBlock(frame.bytes, symbols: history.symbols, limits: limits), start: 0)
+        return try KeyedDecoder(
+          frame.bytes.indices,
+          of: RecordBlock(frame.bytes, symbols: history.symbols, limits: limits),
+          mapOffset: frame.mapOffset)
       }
-      return (frame.entry(record), checked)
+      return Archive.Record(frame.entry(record), content)
     }
     return nil
   }
 
   private mutating func check(
     _ entry: IndexEntry
-  ) throws(ArchiveError) -> Result<CheckedRecord, ArchiveError> {
+  ) throws(ArchiveError) -> Result<KeyedDecoder, ArchiveError> {
     let snapshot = history.snapshot
     do throws(ArchiveError) {
       try snapshot.checkPlace(of: entry)
     } catch {
       // No caller will read the record, so damage of its bytes is looked for here.
-      try snapshot.reader.verify(entry.frameRange)
+      try snapshot.commit.verify(entry.frameRange)
       return .failure(error)
     }
     let start = try frames.window.load(entry.frameRange)
@@ -156,8 +151,9 @@ struct RecordWalk: ~Copyable {
     return Result { () throws(ArchiveError) in
       let stored = block.bytes
       let frame = stored.span.extracting(start..<start + entry.frameRange.count)
-      try validator.validate(frame, from: try snapshot.mapOffset(entry, frame))
-      return CheckedRecord(block: block, start: start)
+      let mapOffset = try snapshot.mapOffset(entry, frame)
+      try validator.validate(frame, from: mapOffset)
+      return try KeyedDecoder(start..<start + frame.count, of: block, mapOffset: mapOffset)
     }
   }
 }

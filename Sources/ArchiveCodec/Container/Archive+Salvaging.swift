@@ -12,20 +12,18 @@ extension Archive {
   package func salvage(_ body: (Record) throws -> Void) throws -> ArchiveError? {
     var walk = RecordWalk(self)
     var count = 0
-    var damage: ArchiveError?
-    while damage == nil {
-      var next: RecordWalk.Checked?
-      do throws(ArchiveError) { next = try walk.next() } catch { damage = error }
-      if let (entry, checked) = next {
+    while true {
+      switch Result(catching: { () throws(ArchiveError) in try walk.next() }) {
+      case .success(let record?):
         count += 1
-        try body(Record(entry, checked))
-      } else if damage == nil {
-        return nil
+        try body(record)
+      case .success(nil): return nil
+      case .failure(let damage):
+        try salvageSnapshot(after: count, body)
+        while let record = walk.nextChange() { try body(record) }
+        return damage
       }
     }
-    try salvageSnapshot(after: count, body)
-    while let (entry, checked) = walk.nextChange() { try body(Record(entry, checked)) }
-    return damage
   }
 
   /// Gives the records of the snapshot without the first ones, which came before the damage.
@@ -34,12 +32,8 @@ extension Archive {
   ) throws {
     // Without the index of the snapshot nobody knows where its records begin.
     guard let entries = try? history.snapshot.entriesInOrder() else { return }
-    var count = count
-    for entry in entries where history.changes[entry.record] == nil {
-      guard count == 0 else {
-        count -= 1
-        continue
-      }
+    let kept = entries.lazy.filter { [history] in history.changes[$0.record] == nil }
+    for entry in kept.dropFirst(count) {
       let content = Result { () throws(ArchiveError) in
         try history.snapshot.recordFrame(entry)
           .decoder(symbols: history.symbols, limits: limits)

@@ -122,7 +122,7 @@ extension Archive {
         storage, slots: slots, context: context, replacing: replacing, random: .system, moment: .now
       ) { writer throws(ArchiveError) in
         let builder = RecordBuilder(limits: limits)
-        builder.drainWhenLarge = { () throws(ArchiveError) in try writer.append(builder.drain()) }
+        builder.drainWhenLarge = writer.append
         do {
           try body(builder)
         } catch {
@@ -131,8 +131,8 @@ extension Archive {
           throw ArchiveError(.inputOutput, subject: "encoding")
         }
         try writer.append(builder.drain())
-        let index = try builder.finishIndex()
-        writer.append(index)
+        let index = try builder.index.finish()
+        writer.index.replace(by: index)
         let symbols = builder.symbols(from: 0)
         return (try writer.finish(symbols: symbols, schema: schema).trailer.version, index.count)
       }

@@ -6,10 +6,10 @@
 /// readable while others append to the file or replace it.
 public final class Archive: Sendable {
   /// The state of the archive; see ``ArchiveVersion``.
-  public let version: ArchiveVersion
+  public var version: ArchiveVersion { history.version }
 
   /// The number that the application gave its schema.
-  public let schema: UInt32
+  public var schema: UInt32 { history.schema }
 
   /// Whether this library may replace the archive without losing data that only
   /// a newer version knows.
@@ -17,7 +17,7 @@ public final class Archive: Sendable {
 
   /// Why the end of the journal was left out; nil if nothing was left out, or
   /// only a change that a writer was just appending.
-  public let dropped: ArchiveError?
+  public var dropped: ArchiveError? { history.dropped }
 
   let history: History
   let limits: ArchiveLimits
@@ -26,9 +26,6 @@ public final class Archive: Sendable {
     self.history = history
     self.limits = limits
     self.isWritable = isWritable
-    version = history.version
-    schema = history.schema
-    dropped = history.dropped
   }
 
   /// Opens the stored archive, nil if there is none.
@@ -144,17 +141,15 @@ public final class Archive: Sendable {
   ///   changed, `malformed` or `limitExceeded` if the record breaks a rule.
   /// - Complexity: O(log *n*) chunks for *n* records, and the chunks of the record.
   public func record(_ record: UInt64) throws(ArchiveError) -> KeyedDecoder? {
-    try frame(of: record)?.decoder(symbols: history.symbols, limits: limits)
-  }
-
-  private func frame(of record: UInt64) throws(ArchiveError) -> RecordFrame? {
+    let frame: RecordFrame
     switch history.changes[record] {
-    case .record(let frame): return frame
+    case .record(let changed): frame = changed
     case .removed: return nil
     case nil:
       guard let entry = try history.snapshot.entry(for: record) else { return nil }
-      return try history.snapshot.recordFrame(entry)
+      frame = try history.snapshot.recordFrame(entry)
     }
+    return try frame.decoder(symbols: history.symbols, limits: limits)
   }
 
   /// The identifiers of all records, ascending.

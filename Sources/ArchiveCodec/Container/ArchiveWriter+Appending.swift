@@ -78,18 +78,9 @@ extension ArchiveWriter {
   /// Cuts off a commit that was not acknowledged; false if it is still there.
   private func takeBack(to end: Int, _ state: inout State) -> Bool {
     guard let file = state.open?.file else { return false }
-    var byteCount: Int?
-    do {
-      do {
-        try file.truncate(to: end)
-        byteCount = end
-      } catch {
-        // The cut may have taken place all the same.
-        byteCount = try file.storedByteCount()
-      }
-    } catch {
-      byteCount = nil
-    }
+    // A cut that fails may have taken place all the same.
+    let isCut = (try? file.truncate(to: end)) != nil
+    let byteCount = isCut ? end : (try? file.storedByteCount())
     state.open?.byteCount = byteCount
     state.open?.hasLeftOver = byteCount != end
     return byteCount == end

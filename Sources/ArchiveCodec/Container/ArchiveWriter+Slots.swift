@@ -79,9 +79,11 @@ extension ArchiveWriter {
     from old: Passphrase, to new: Passphrase, cost: PassphraseCost? = nil
   ) throws(ArchiveError) {
     try changingSlots { (keys) throws(ArchiveError) in
-      let slot = try keys.slot(openedBy: old, limits: limits)
+      let slot = try keys.header.openSlot(
+        with: .passphrase(old), context: context, limits: limits
+      ).slot
       let new = NewSlot.passphrase(
-        new, cost: cost ?? slot.passphraseCost ?? .moderate, reference: slot.keyReference)
+        new, cost: cost ?? slot.kind.passphraseCost ?? .moderate, reference: slot.keyReference)
       return try keys.changingSlots(removing: slot, adding: new, random: random)
     }
   }
@@ -137,12 +139,6 @@ extension ArchiveWriter {
       open.keys.matches(try StoredHeader(reading: file))
     else { throw ArchiveError(.outdated, subject: "the file was replaced or removed") }
     return file
-  }
-}
-
-extension ArchiveSlot {
-  fileprivate var passphraseCost: PassphraseCost? {
-    if case .passphrase(let cost) = kind { cost } else { nil }
   }
 }
 

@@ -17,11 +17,11 @@ struct ChunkSealer: ~Copyable, Sendable {
 
   /// The bytes of the frames of some content.
   func frameByteCount(of content: ByteBlocks) -> Int {
-    content.byteCount + chunkCount(of: content) * ChunkLayout.overhead
+    content.byteCount + layout(of: content).chunkCount * ChunkLayout.overhead
   }
 
-  private func chunkCount(of content: ByteBlocks) -> Int {
-    (content.byteCount + chunkByteCount - 1) / chunkByteCount
+  private func layout(of content: ByteBlocks) -> ChunkLayout {
+    ChunkLayout(chunkByteCount: chunkByteCount, contentByteCount: content.byteCount)
   }
 
   /// Seals chunks that follow each other, of which all but the last are full.
@@ -39,40 +39,24 @@ struct ChunkSealer: ~Copyable, Sendable {
   ) {
     let roomByteCount = frames.count
     precondition(roomByteCount == frameByteCount(of: content), "another size")
-    let count = chunkCount(of: content)
-    let memory = unsafe FrameMemory(frames)
+    let layout = layout(of: content)
+    let count = layout.chunkCount
+    // Each frame has a part of the memory for itself, and this call waits for all frames.
+    nonisolated(unsafe) let memory = unsafe frames
     @Sendable func seal(_ place: Int) {
       let start = place * chunkByteCount
       let range = start..<min(start + chunkByteCount, content.byteCount)
-      let frame = start + place * ChunkLayout.overhead
+      let frame = layout.frameRange(place)
+      precondition(frame.upperBound <= roomByteCount, "outside of the frames")
       unsafe cipher.sealFrame(
-        content, range, number: UInt64(first + place), isLast: isEnd && place == count - 1,
-        into: memory[frame..<frame + range.count + ChunkLayout.overhead])
+        content, range, number: UInt64(first + place), isLast: isEnd && layout.isLast(place),
+        into: UnsafeMutableRawBufferPointer(rebasing: memory[frame]))
     }
     if count >= Self.fewestSharedChunks, Self.processorCount > 1 {
       DispatchQueue.concurrentPerform(iterations: count, execute: seal)
     } else {
       for place in 0..<count { seal(place) }
     }
-  }
-}
-
-/// The memory of all frames.
-///
-/// Sendable since each frame has a part of the memory for itself, and the caller that
-/// gave the memory waits for all frames.
-@safe private struct FrameMemory: @unchecked Sendable {
-  private let bytes: UnsafeMutableRawBufferPointer
-  private let count: Int
-
-  @unsafe init(_ bytes: UnsafeMutableRawBufferPointer) {
-    unsafe self.bytes = bytes
-    count = bytes.count
-  }
-
-  @unsafe subscript(range: Range<Int>) -> UnsafeMutableRawBufferPointer {
-    precondition(range.lowerBound >= 0 && range.upperBound <= count, "outside of the frames")
-    return unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[range])
   }
 }
 

@@ -20,13 +20,12 @@ struct CommitHeader: Equatable, Sendable {
 }
 
 extension CommitHeader {
-  /// Nil if the bytes do not begin as a commit.
-  init?(decoding bytes: [UInt8]) throws(ArchiveError) {
-    guard bytes.starts(with: Self.magic) else { return nil }
-    var reader = ByteReader(bytes, from: Self.magic.count)
-    flags = try reader.readInteger()
-    generation = try reader.readInteger()
-    salt = try reader.readBytes(count: KeyDerivation.saltByteCount)
+  /// Nil if the bytes are not the beginning of a commit.
+  init?(decoding bytes: [UInt8]) {
+    guard bytes.count == Self.byteCount, bytes.starts(with: Self.magic) else { return nil }
+    flags = UInt32(bytes.span.littleEndian(4..<8))
+    generation = bytes.span.littleEndian(8..<16)
+    salt = Array(bytes[16...])
   }
 }
 
@@ -50,7 +49,7 @@ struct Trailer: Equatable, Sendable {
     writer.writeInteger(footerByteCount)
     writer.writeInteger(generation)
     writer.writeInteger(commitByteCount)
-    writer.writeZeros(count: 8)
+    writer.write([UInt8](zeros: 8))
   }
 
   func write(to writer: ByteBuffer) {
@@ -61,14 +60,14 @@ struct Trailer: Equatable, Sendable {
 
 extension Trailer {
   /// Nil if the bytes are not a trailer.
-  init?(decoding bytes: [UInt8]) throws(ArchiveError) {
-    guard bytes.starts(with: Self.magic) else { return nil }
-    var reader = ByteReader(bytes, from: Self.magic.count)
-    footerByteCount = try reader.readInteger()
-    generation = try reader.readInteger()
-    commitByteCount = try reader.readInteger()
-    guard try reader.readInteger(UInt64.self) == 0 else { return nil }
-    mac = try reader.readBytes(count: 32)
+  init?(decoding bytes: [UInt8]) {
+    guard bytes.count == Self.byteCount, bytes.starts(with: Self.magic),
+      bytes.span.littleEndian(24..<32) == 0
+    else { return nil }
+    footerByteCount = UInt32(bytes.span.littleEndian(4..<8))
+    generation = bytes.span.littleEndian(8..<16)
+    commitByteCount = bytes.span.littleEndian(16..<24)
+    mac = Array(bytes[32...])
   }
 }
 
@@ -103,7 +102,7 @@ struct Footer: Equatable, Sendable {
   let index: Range<Int>
 
   /// Extension fields: type u16 (its high bit: critical), length u32, bytes.
-  private static let criticalBit: UInt16 = 1 << 15
+  private static let criticalBit: UInt64 = 1 << 15
 
   var encoded: [UInt8] {
     let writer = ByteBuffer()
@@ -120,44 +119,49 @@ struct Footer: Equatable, Sendable {
 
 extension Footer {
   /// Reads the rest of the bytes as a footer; both ranges lie in the content before it.
-  init(from reader: inout ByteReader, contentByteCount: Int) throws(ArchiveError) {
-    guard let schema = UInt32(exactly: try reader.readVarint()) else {
+  init(
+    from reader: inout ByteCursor, _ bytes: Span<UInt8>, contentByteCount: Int
+  ) throws(ArchiveError) {
+    guard let schema = UInt32(exactly: try reader.readVarint(bytes)) else {
       throw reader.malformed(at: reader.offset)
     }
     self.schema = schema
-    recordCount = try reader.readSize(upTo: contentByteCount)
-    recordByteCount = try reader.readSize(upTo: contentByteCount)
-    symbols = try reader.readRange(in: contentByteCount)
-    index = try reader.readRange(in: contentByteCount)
+    recordCount = try reader.readSize(bytes, upTo: contentByteCount)
+    recordByteCount = try reader.readSize(bytes, upTo: contentByteCount)
+    symbols = try reader.readRange(bytes, in: contentByteCount)
+    index = try reader.readRange(bytes, in: contentByteCount)
     guard index.count == recordCount * IndexEntry.byteCount else {
       throw reader.malformed(at: reader.offset)
     }
-    var previousType: UInt16?
+    var previousType: UInt64?
     while !reader.isAtEnd {
       let start = reader.offset
-      let type: UInt16 = try reader.readInteger()
+      let type = try reader.readLowBytes(bytes, count: 2)
       if let previousType, type <= previousType { throw reader.malformed(at: start) }
       previousType = type
       guard type & Self.criticalBit == 0 else {
         throw ArchiveError(.unsupportedFeature, subject: "footer field \(type)")
       }
-      let length: UInt32 = try reader.readInteger()
-      _ = try reader.readRange(count: Int(length))
+      _ = try reader.readRange(count: Int(try reader.readLowBytes(bytes, count: 4)))
     }
   }
 }
 
-extension ByteReader {
-  fileprivate mutating func readSize(upTo limit: Int) throws(ArchiveError) -> Int {
+extension ByteCursor {
+  fileprivate mutating func readSize(
+    _ bytes: Span<UInt8>, upTo limit: Int
+  ) throws(ArchiveError) -> Int {
     let start = offset
-    let value = try readVarint()
+    let value = try readVarint(bytes)
     guard value <= UInt64(limit) else { throw malformed(at: start) }
     return Int(value)
   }
 
-  fileprivate mutating func readRange(in limit: Int) throws(ArchiveError) -> Range<Int> {
-    let lower = try readSize(upTo: limit)
-    let count = try readSize(upTo: limit - lower)
+  fileprivate mutating func readRange(
+    _ bytes: Span<UInt8>, in limit: Int
+  ) throws(ArchiveError) -> Range<Int> {
+    let lower = try readSize(bytes, upTo: limit)
+    let count = try readSize(bytes, upTo: limit - lower)
     return lower..<lower + count
   }
 }

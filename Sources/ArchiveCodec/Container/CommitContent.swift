@@ -1,36 +1,33 @@
 /// The content of one commit: its footer, its index and its records.
 struct CommitContent: Sendable {
-  let reader: ContentReader
+  let commit: SealedCommit
   let footer: Footer
   let footerStart: Int
-  /// False for a snapshot, since nothing comes before it.
-  private let mayRemove: Bool
   private let limits: ArchiveLimits
 
   /// Reads the footer, and nothing else of the content.
   init(_ commit: SealedCommit, limits: ArchiveLimits) throws(ArchiveError) {
-    reader = ContentReader(commit)
+    self.commit = commit
     self.limits = limits
-    mayRemove = commit.header.flags == CommitHeader.journal
     let byteCount = Int(commit.trailer.footerByteCount)
     guard byteCount <= limits.footerByteCount else {
       throw ArchiveError(.limitExceeded, subject: "bytes of the footer")
     }
-    footerStart = reader.byteCount - byteCount
+    footerStart = commit.byteCount - byteCount
     guard footerStart >= 0 else { throw ArchiveError(.malformed, subject: "footer") }
-    var frame = ByteReader(try reader.read(footerStart..<reader.byteCount))
-    guard try frame.readByte() == FrameKind.footer.rawValue,
-      try frame.readCount() == frame.end - frame.offset
+    let bytes = try commit.read(footerStart..<commit.byteCount)
+    var frame = ByteCursor(bytes.span, over: bytes.indices)
+    guard try frame.readByte(bytes.span) == FrameKind.footer.rawValue,
+      try frame.readCount(bytes.span) == frame.end - frame.offset
     else { throw ArchiveError(.malformed, subject: "footer") }
-    footer = try Footer(from: &frame, contentByteCount: footerStart)
+    footer = try Footer(from: &frame, bytes.span, contentByteCount: footerStart)
   }
 
   /// The content of a commit that this process has just written, so that nothing of it is read.
   init(_ commit: SealedCommit, writtenWith footer: Footer, limits: ArchiveLimits) {
-    reader = ContentReader(commit)
+    self.commit = commit
     self.footer = footer
-    footerStart = reader.byteCount - Int(commit.trailer.footerByteCount)
-    mayRemove = commit.header.flags == CommitHeader.journal
+    footerStart = commit.byteCount - Int(commit.trailer.footerByteCount)
     self.limits = limits
   }
 
@@ -39,12 +36,14 @@ struct CommitContent: Sendable {
     guard footer.symbols.count <= limits.symbolByteCount * 2 else {
       throw ArchiveError(.limitExceeded, subject: "symbols")
     }
-    try table.append(decoding: try reader.read(footer.symbols), limits: limits)
+    try table.append(decoding: try commit.read(footer.symbols), limits: limits)
   }
 
   /// All entries, by record.
   func index() throws(ArchiveError) -> [IndexEntry] {
-    let stored = try reader.read(footer.index)
+    let stored = try commit.read(footer.index)
+    // Nothing comes before a snapshot.
+    let mayRemove = commit.header.flags == CommitHeader.journal
     var entries: [IndexEntry] = []
     entries.reserveCapacity(footer.recordCount)
     var last: UInt64 = 0
@@ -67,7 +66,7 @@ struct CommitContent: Sendable {
     while low < high {
       let middle = (low + high) / 2
       let start = footer.index.lowerBound + middle * IndexEntry.byteCount
-      let bytes = try reader.read(start..<start + IndexEntry.byteCount)
+      let bytes = try commit.read(start..<start + IndexEntry.byteCount)
       let entry = IndexEntry(packed: bytes.span, at: 0)
       if entry.record == record { return entry }
       if entry.record < record { low = middle + 1 } else { high = middle }
@@ -77,7 +76,7 @@ struct CommitContent: Sendable {
 
   /// The frame of a record, with its header checked.
   func recordFrame(_ entry: IndexEntry) throws(ArchiveError) -> RecordFrame {
-    var window = ContentWindow(reader)
+    var window = ContentWindow(commit)
     return try recordFrame(entry, in: &window)
   }
 
@@ -86,7 +85,11 @@ struct CommitContent: Sendable {
     _ entry: IndexEntry, in window: inout ContentWindow
   ) throws(ArchiveError) -> RecordFrame {
     try checkPlace(of: entry)
-    let bytes = try window.copy(of: entry.frameRange)
+    let (start, count) = (try window.load(entry.frameRange), entry.frameRange.count)
+    // A range over several chunks was put together, so the window has exactly the range.
+    let bytes =
+      window.bytes.count == count
+      ? window.bytes : window.bytes.span.array(start..<start + count)
     return RecordFrame(bytes: bytes, mapOffset: try mapOffset(entry, bytes.span))
   }
 

@@ -22,7 +22,7 @@ struct CommitLocator {
     var end = file.byteCount
     while end > start {
       guard end - start >= Self.leastCommit,
-        let trailer = try Trailer(
+        let trailer = Trailer(
           decoding: try file.read(at: end - Trailer.byteCount, count: Trailer.byteCount)),
         trailer.commitByteCount >= UInt64(Self.leastCommit),
         trailer.commitByteCount <= UInt64(end - start)
@@ -59,18 +59,16 @@ struct CommitLocator {
     let truncated = ArchiveError(.truncated, offset: file.byteCount)
     let damaged = ArchiveError(.damaged, offset: begin, subject: "commit")
     guard file.byteCount - begin >= CommitHeader.byteCount else { return .failure(truncated) }
-    guard
-      try CommitHeader(decoding: try file.read(at: begin, count: CommitHeader.byteCount)) != nil
-    else { return .failure(damaged) }
+    let header = try file.read(at: begin, count: CommitHeader.byteCount)
+    guard CommitHeader(decoding: header) != nil else { return .failure(damaged) }
     var position = begin + CommitHeader.byteCount
     let full = chunkByteCount + ChunkCipher.tagByteCount
     while true {
       guard file.byteCount - position >= ChunkLayout.frameHeaderByteCount else {
         return .failure(truncated)
       }
-      var reader = ByteReader(
-        try file.read(at: position, count: ChunkLayout.frameHeaderByteCount))
-      let word: UInt32 = try reader.readInteger()
+      let frame = try file.read(at: position, count: ChunkLayout.frameHeaderByteCount)
+      let word = UInt32(truncatingIfNeeded: frame.span.littleEndian(frame.indices))
       let length = Int(word & ~ChunkLayout.lastFlag)
       let isLast = word & ChunkLayout.lastFlag != 0
       guard isLast ? length > ChunkCipher.tagByteCount && length <= full : length == full else {

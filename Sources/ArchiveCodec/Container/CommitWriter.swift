@@ -14,7 +14,8 @@ final class CommitWriter {
   private let sealer: ChunkSealer
   private let previous: ArchiveVersion
 
-  private let index = RecordIndexWriter()
+  /// The entries of all records that were written.
+  let index = RecordIndexWriter()
   /// Content that is not sealed yet.
   private var unsealed = ByteBlocks()
   /// The latest content, in small parts.
@@ -99,11 +100,6 @@ final class CommitWriter {
     try sealIfMuch()
   }
 
-  /// Notes the entries of all records that were written.
-  func append(_ index: RecordIndex) {
-    self.index.append(index, at: 0)
-  }
-
   func remove(_ record: UInt64) {
     index.append(IndexEntry(record: record, offset: 0, byteCount: 0))
   }
@@ -157,7 +153,8 @@ final class CommitWriter {
 
   private func appendHeader(_ kind: FrameKind, payloadByteCount: Int) throws(ArchiveError) {
     let start = parts.count
-    kind.writeHeader(payloadByteCount: payloadByteCount, to: parts)
+    parts.writeByte(kind.rawValue)
+    parts.writeVarint(UInt64(payloadByteCount))
     try count(parts.count - start)
   }
 

@@ -15,7 +15,7 @@ struct FrameWalk: ~Copyable {
     self.content = content
     entries = position.map { _ in [] }
     self.position = position ?? 0
-    window = ContentWindow(content.reader)
+    window = ContentWindow(content.commit)
   }
 
   /// The next record; nil behind the last frame.
@@ -45,7 +45,7 @@ struct FrameWalk: ~Copyable {
         guard kind.isMultiple(of: 2) else {
           throw ArchiveError(.unsupportedFeature, offset: start, subject: "frame \(kind)")
         }
-        try content.reader.verify(payload)
+        try content.commit.verify(payload)
       }
     }
     guard due.isEmpty, position == content.footerStart else {

@@ -41,8 +41,8 @@ extension Header {
     guard slots.count < slotCounts.upperBound else {
       throw ArchiveError(.limitExceeded, subject: "slots of an archive")
     }
-    guard case .passphrase = new.kind else { return }
-    guard slots.count(where: \.isForPassphrase) < largestPassphraseCount else {
+    guard new.kind.passphraseCost != nil else { return }
+    guard slots.count(where: { $0.kind.passphraseCost != nil }) < largestPassphraseCount else {
       throw ArchiveError(.limitExceeded, subject: "passphrases of an archive")
     }
   }

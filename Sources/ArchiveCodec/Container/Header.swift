@@ -72,15 +72,15 @@ struct Header: Sendable {
     writer.write(Self.magic)
     writer.write([Self.majorVersion, minorVersion])
     writer.writeInteger(UInt16(byteCount))
-    writer.writeZeros(count: 8)
+    writer.write([UInt8](zeros: 8))
     writer.writeInteger(optionalFeatures)
     writer.write([Self.suite, chunkSize, UInt8(slots.count)])
-    writer.writeZeros(count: 5 + 8)
+    writer.write([UInt8](zeros: 5 + 8))
     writer.write(archiveID)
     writer.write(fileSalt)
     writer.writeInteger(baseGeneration)
     writer.write(predecessorMAC)
-    writer.writeZeros(count: 16)
+    writer.write([UInt8](zeros: 16))
     for slot in slots { writer.write(slot.encoded) }
     return writer.bytes
   }

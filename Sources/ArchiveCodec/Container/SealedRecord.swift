@@ -20,21 +20,13 @@ package enum SealedRecord {
     key: ArchiveKey, context: ArchiveContext, random: RandomSource = .system,
     limits: ArchiveLimits = .standard, _ body: (KeyedEncoder) throws -> Void
   ) throws -> [UInt8] {
-    let writer = ValueWriter(
-      limits: limits, symbols: SymbolCollector(limits: limits), capacity: 1 << 9)
-    let encoder = KeyedEncoder(writer)
-    let start = writer.openFrame(1)
-    encoder.open()
-    // An encoder that the body keeps writes nothing more.
-    defer { encoder.abandon() }
-    try body(encoder)
-    encoder.close()
-    let byteCount = try writer.closeFrame(from: start) - MemoryLayout<UInt64>.size
-    let names = writer.symbols.table.encoded(from: 0)
-    let plaintext = ByteBuffer(capacity: MemoryLayout<UInt32>.size + names.count + byteCount)
+    let builder = RecordBuilder(limits: limits)
+    try builder.append(record: 1, body)
+    let (maps, names) = try builder.finish().unsealed
+    let plaintext = ByteBuffer()
     plaintext.writeInteger(UInt32(truncatingIfNeeded: names.count))
     plaintext.write(names)
-    writer.output.withBytes { plaintext.write($0.extracting(last: byteCount)) }
+    plaintext.write(maps[0])
     return try SealedBytes.seal(plaintext.bytes, key, context, random)
   }
 
@@ -48,8 +40,9 @@ package enum SealedRecord {
     _ bytes: [UInt8], key: ArchiveKey, context: ArchiveContext, limits: ArchiveLimits = .standard
   ) throws(ArchiveError) -> (values: KeyedDecoder, byteCount: Int) {
     let (plaintext, byteCount) = try SealedBytes.open(bytes, key, context)
-    var reader = ByteReader(plaintext)
-    let names = try reader.readBytes(count: Int(try reader.readInteger(UInt32.self)))
+    var reader = ByteCursor(plaintext.span, over: plaintext.indices)
+    let nameByteCount = Int(try reader.readLowBytes(plaintext.span, count: 4))
+    let names = Array(plaintext[try reader.readRange(count: nameByteCount)])
     var symbols = SymbolTable()
     try symbols.append(decoding: names, limits: limits)
     let values = try KeyedDecoder(

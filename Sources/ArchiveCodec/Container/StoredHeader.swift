@@ -45,17 +45,14 @@ struct StoredHeader: Sendable {
     authenticatedBytes = cleared
     mac = Array(bytes.suffix(Header.macByteCount))
 
-    var reader = ByteReader(bytes, from: 12)
-    guard try reader.readInteger(UInt32.self) == 0 else {
+    guard bytes.span.littleEndian(12..<16) == 0 else {
       throw ArchiveError(.unsupportedFeature, offset: 12, subject: "required feature")
     }
-    isWritable = try reader.readInteger(UInt32.self) == 0
-    let optionalFeatures = try reader.readInteger(UInt32.self)
-    guard try reader.readByte() == Header.suite else {
+    isWritable = bytes.span.littleEndian(16..<20) == 0
+    guard bytes[24] == Header.suite else {
       throw ArchiveError(.unsupportedFeature, offset: 24, subject: "cipher suite")
     }
-    let chunkSize = try reader.readByte()
-    guard Header.chunkSizes.contains(chunkSize) else {
+    guard Header.chunkSizes.contains(bytes[25]) else {
       throw ArchiveError(.unsupportedFeature, offset: 25, subject: "chunk size")
     }
     func checkReserved(_ range: Range<Int>) throws(ArchiveError) {
@@ -65,14 +62,15 @@ struct StoredHeader: Sendable {
     }
     try checkReserved(Header.reservedRange)
     try checkReserved(Header.secondReservedRange)
-    reader.offset = Header.checksumRange.upperBound
     var header = Header(
-      chunkSize: chunkSize, archiveID: try reader.readBytes(count: 16),
-      fileSalt: try reader.readBytes(count: 16), baseGeneration: try reader.readInteger(),
-      predecessorMAC: try reader.readBytes(count: 32), minorVersion: bytes[9],
-      optionalFeatures: optionalFeatures)
-    reader.offset = Header.fixedByteCount
-    for _ in 0..<slotCount { header.slots.append(try ArchiveSlot(from: &reader)) }
+      chunkSize: bytes[25], archiveID: Array(bytes[40..<56]), fileSalt: Array(bytes[56..<72]),
+      baseGeneration: bytes.span.littleEndian(72..<80), predecessorMAC: Array(bytes[80..<112]),
+      minorVersion: bytes[9], optionalFeatures: UInt32(bytes.span.littleEndian(20..<24)))
+    for number in 0..<slotCount {
+      let start = Header.fixedByteCount + number * ArchiveSlot.byteCount
+      header.slots.append(
+        try ArchiveSlot(Array(bytes[start..<start + ArchiveSlot.byteCount]), at: start))
+    }
     self.header = header
   }
 }

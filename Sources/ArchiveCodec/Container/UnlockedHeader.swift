@@ -65,15 +65,6 @@ final class UnlockedHeader: Sendable {
     authenticates(stored) && encoded.suffix(Header.macByteCount).elementsEqual(stored.mac)
   }
 
-  /// The slot that a passphrase opens; each try is slow.
-  func slot(
-    openedBy passphrase: Passphrase, limits: ArchiveLimits
-  ) throws(ArchiveError) -> ArchiveSlot {
-    let opened = try header.openSlot(
-      with: .passphrase(passphrase), context: context, limits: limits)
-    return opened.slot
-  }
-
   /// The header of the file with a slot less, one more, or one replaced by another.
   func changingSlots(
     removing old: ArchiveSlot?, adding new: NewSlot?, random: RandomSource
@@ -104,14 +95,14 @@ extension StoredHeader {
   }
 }
 
-private struct OpenedSlot: ~Copyable {
+struct OpenedSlot: ~Copyable {
   let slot: ArchiveSlot
   let dataKey: SecretBytes
 }
 
 extension Header {
-  /// Tries a credential on the slots of its kind, up to the limit of tries.
-  fileprivate func openSlot(
+  /// Tries a credential on the slots of its kind, up to the limit of tries; each try of a passphrase is slow.
+  func openSlot(
     with credential: ArchiveCredential, context: ArchiveContext, limits: ArchiveLimits
   ) throws(ArchiveError) -> OpenedSlot {
     let binding = slotBinding(context)
@@ -119,7 +110,7 @@ extension Header {
     var tryCount = 0
     for slot in slots where credential.isFor(slot.kind) && tryCount < credential.largestTryCount {
       tryCount += 1
-      if case .passphrase(let cost) = slot.kind, !cost.isAtMost(limits.passphraseCost) {
+      if let cost = slot.kind.passphraseCost, !cost.isAtMost(limits.passphraseCost) {
         failure = ArchiveError(.limitExceeded, subject: "cost of a passphrase")
         continue
       }

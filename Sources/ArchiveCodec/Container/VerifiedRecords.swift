@@ -16,6 +16,11 @@ package struct VerifiedRecords: Sendable {
     var start: UInt32
     /// The bytes of the frame's payload; less than 2^24.
     let byteCount: UInt32
+
+    /// The entry of the frame in the block.
+    var entry: IndexEntry {
+      IndexEntry(record: identifier, offset: Int(start), byteCount: Int(byteCount))
+    }
   }
 
   /// The records of no archive.
@@ -35,15 +40,10 @@ package struct VerifiedRecords: Sendable {
   ///
   /// - Complexity: O(*n*) in the size of the record.
   package func fingerprint(at place: Int) -> RecordFingerprint {
-    let place = places[place]
-    guard Int(place.block) < blocks.count else { return .unknown }
-    let frame = IndexEntry(
-      record: place.identifier, offset: Int(place.start), byteCount: Int(place.byteCount)
-    ).frameRange
-    let block = blocks[Int(place.block)]
-    let stored = block.bytes
-    return RecordFingerprint(
-      stored.span.extracting(frame.upperBound - Int(place.byteCount)..<frame.upperBound))
+    guard errors[place] == nil else { return .unknown }
+    let entry = places[place].entry
+    let stored = blocks[Int(places[place].block)].bytes
+    return RecordFingerprint(stored.span.extracting(entry.frameRange.suffix(entry.byteCount)))
   }
 
   /// Opens the record at a place.
@@ -53,11 +53,9 @@ package struct VerifiedRecords: Sendable {
   /// - Complexity: O(1), or O(*k*) for more than a few keys.
   package func record(at place: Int) throws(ArchiveError) -> KeyedDecoder {
     if let error = errors[place] { throw error }
-    let place = places[place]
-    let frame = IndexEntry(
-      record: place.identifier, offset: Int(place.start), byteCount: Int(place.byteCount))
+    let entry = places[place].entry
     return try KeyedDecoder(
-      frame.frameRange, of: blocks[Int(place.block)], mapOffset: frame.mapOffset)
+      entry.frameRange, of: blocks[Int(places[place].block)], mapOffset: entry.mapOffset)
   }
 }
 
@@ -77,27 +75,24 @@ extension VerifiedRecords {
     blocks += part.blocks
   }
 
-  /// Adds a record with the result of its check.
-  mutating func append(_ entry: IndexEntry, _ checked: Result<CheckedRecord, ArchiveError>) {
-    var place = Place(
-      identifier: entry.record, block: 0, start: 0,
-      byteCount: UInt32(truncatingIfNeeded: entry.byteCount))
-    switch checked {
-    case .success(let record):
-      if blocks.last !== record.block { blocks.append(record.block) }
-      place.block = UInt32(blocks.count - 1)
-      place.start = UInt32(truncatingIfNeeded: record.start)
-    case .failure(let error): errors[places.count] = error
-    }
-    places.append(place)
+  /// Adds a checked record, whose frame begins at an offset of a block; less than 2^25.
+  mutating func append(_ record: UInt64, _ byteCount: Int, in block: RecordBlock, at start: Int) {
+    if blocks.last !== block { blocks.append(block) }
+    places.append(
+      Place(
+        identifier: record, block: UInt32(blocks.count - 1),
+        start: UInt32(truncatingIfNeeded: start),
+        byteCount: UInt32(truncatingIfNeeded: byteCount)))
   }
-}
 
-/// The position of a checked record.
-struct CheckedRecord: Sendable {
-  let block: RecordBlock
-  /// The offset of the frame in the block; less than 2^25.
-  let start: Int
+  mutating func append(_ record: Archive.Record) {
+    let values: KeyedDecoder
+    switch record.content {
+    case .success(let content): values = content
+    case .failure(let error): (values, errors[places.count]) = (.empty, error)
+    }
+    append(record.identifier, record.byteCount, in: values.block, at: values.record.lowerBound)
+  }
 }
 
 extension IndexEntry {

@@ -7,11 +7,6 @@ enum FrameKind: UInt8, Sendable {
   case index = 5
   case footer = 7
 
-  func writeHeader(payloadByteCount: Int, to writer: ByteBuffer) {
-    writer.writeByte(rawValue)
-    writer.writeVarint(UInt64(payloadByteCount))
-  }
-
   /// A kind and the longest length.
   static let longestHeader = 10
 

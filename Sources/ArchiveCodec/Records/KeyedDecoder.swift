@@ -187,9 +187,6 @@ public struct KeyedDecoder: Sendable {
     return value
   }
 
-  /// The offset of a key's value; the next search begins with the field behind it.
-  func offset(of key: String) throws(ArchiveError) -> Int? { try reader(of: key)?.offset }
-
   /// The entry of a key; the next search begins with this entry.
   private func find(_ key: String) -> StoredMap.Entry? {
     let stored = block.bytes

@@ -23,16 +23,12 @@ extension RecordBatch {
   ///
   /// - Complexity: O(*n*) in the size of the records.
   package var fingerprints: [(record: UInt64, fingerprint: RecordFingerprint)] {
-    // Most records follow each other, so most lie in the block of the one before.
-    var (block, range) = (ByteBlock?.none, 0..<0)
-    return index.entries.map { entry in
+    index.entries.map { entry in
       let end = entry.frameRange.upperBound
-      if !range.contains(end - 1) { (block, range) = frames.block(of: end - 1) }
-      let fingerprint = block?.withBytes { bytes in
-        let end = end - range.lowerBound
-        return RecordFingerprint(bytes.extracting(end - entry.byteCount..<end))
-      }
-      return (entry.record, fingerprint ?? .none)
+      var fingerprint = RecordFingerprint.none
+      // No frame is in two blocks, so there is one piece.
+      frames.forEachPiece(of: end - entry.byteCount..<end) { fingerprint = RecordFingerprint($0) }
+      return (entry.record, fingerprint)
     }
   }
 

@@ -15,7 +15,8 @@ public final class RecordBuilder {
   private var frames = ByteBlocks()
   /// The offset of the writer's first frame among the frames of all records.
   private var frameStart = 0
-  private let index = RecordIndexWriter()
+  /// The entries of all records, also of records that were drained.
+  let index = RecordIndexWriter()
   /// The encoder of the last record; the next record gets the same one, unless the app
   /// kept it.
   private var encoder: KeyedEncoder
@@ -25,8 +26,8 @@ public final class RecordBuilder {
   private var start: ValueWriter.Mark
   /// The number of names that the archive has already.
   private let knownSymbolCount: Int
-  /// Called when there are enough records to be sealed.
-  var drainWhenLarge: (() throws(ArchiveError) -> Void)?
+  /// Called with the frames so far when there are enough records to be sealed.
+  var drainWhenLarge: ((ByteBlocks) throws(ArchiveError) -> Void)?
 
   /// The writer's bytes become a block when they are more than this.
   private var fullByteCount = firstFullByteCount
@@ -98,12 +99,6 @@ public final class RecordBuilder {
     return blocks
   }
 
-  /// The entries of all records, also of records that were drained.
-  ///
-  /// - Throws: ``ArchiveError`` with `malformed` if an identifier was used
-  ///   twice.
-  func finishIndex() throws(ArchiveError) -> RecordIndex { try index.finish() }
-
   /// The payload of a symbols frame with the names from a number on.
   func symbols(from first: Int) -> [UInt8] { writer.symbols.table.encoded(from: first) }
 
@@ -155,10 +150,9 @@ extension RecordBuilder {
   /// - Throws: ``ArchiveError`` with `malformed` if the identifier is 0, or
   ///   `encoderClosed` if another record is open.
   package func begin(record: UInt64) throws(ArchiveError) -> KeyedEncoder {
-    try check(record)
     // An encoder that the app kept must not write into later records.
-    if !isKnownUniquelyReferenced(&encoder) { encoder = makeEncoder() }
-    open(record, encoder)
+    if !isAppending, !isKnownUniquelyReferenced(&encoder) { encoder = makeEncoder() }
+    try begin(record: record, with: encoder)
     return encoder
   }
 
@@ -170,31 +164,23 @@ extension RecordBuilder {
   /// - Throws: As the other form does.
   package func begin(record: UInt64, with given: KeyedEncoder) throws(ArchiveError) {
     precondition(given.writer === writer, "the encoder of another builder")
-    try check(record)
-    if encoder !== given { encoder = given }
-    open(record, given)
-  }
-
-  private func open(_ record: UInt64, _ encoder: KeyedEncoder) {
-    isAppending = true
-    self.record = record
-    start = writer.openFrame(record)
-    encoder.open()
-  }
-
-  /// An encoder for a caller who uses it for many records, and who must not let anybody
-  /// keep it longer than for one.
-  package func makeEncoder() -> KeyedEncoder {
-    KeyedEncoder(writer)
-  }
-
-  private func check(_ record: UInt64) throws(ArchiveError) {
     guard !isAppending else {
       throw ArchiveError(.encoderClosed, subject: "a record inside a record")
     }
     guard record != 0 else {
       throw ArchiveError(.malformed, subject: "record 0: identifiers begin at 1")
     }
+    if encoder !== given { encoder = given }
+    isAppending = true
+    self.record = record
+    start = writer.openFrame(record)
+    given.open()
+  }
+
+  /// An encoder for a caller who uses it for many records, and who must not let anybody
+  /// keep it longer than for one.
+  package func makeEncoder() -> KeyedEncoder {
+    KeyedEncoder(writer)
   }
 
   /// Ends the open record; after an error nothing of the record remains.
@@ -239,7 +225,7 @@ extension RecordBuilder {
     isAppending = false
     guard writer.output.count > fullByteCount else { return }
     takeBlock(leaving: BlockMemory.keptByteCount)
-    if let drainWhenLarge { try drainWhenLarge() }
+    if let drainWhenLarge { try drainWhenLarge(drain()) }
   }
 
   /// Abandons the open record: nothing of it remains.

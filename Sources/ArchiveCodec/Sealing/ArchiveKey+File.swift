@@ -18,18 +18,13 @@ extension ArchiveKey {
         from: Self.fileChecksum(UnsafeRawPointer(key)), byteCount: Self.checksumByteCount)
     }
     try unsafe image.withBytes { (bytes) throws(ArchiveError) in
-      try unsafe file.write(
-        UnsafeRawBufferPointer(start: bytes, count: Self.fileByteCount), at: 0)
+      let buffer = unsafe UnsafeRawBufferPointer(start: bytes, count: Self.fileByteCount)
+      try unsafe OpenFile.write(buffer, at: 0, of: file.descriptor)
     }
   }
 
   convenience init(readingKeyFile file: borrowing OpenFile) throws(ArchiveError) {
-    let image = try unsafe SecretBytes(count: Self.fileByteCount) { (image) throws(ArchiveError) in
-      let buffer = unsafe UnsafeMutableRawBufferPointer(start: image, count: Self.fileByteCount)
-      guard try unsafe file.read(into: buffer, at: 0) == Self.fileByteCount else {
-        throw ArchiveError(.keyDamaged)
-      }
-    }
+    let image = try Self.content(of: file, byteCount: Self.fileByteCount)
     let key = try unsafe image.withBytes { (image) throws(ArchiveError) in
       let bytes = unsafe UnsafeRawBufferPointer(start: image, count: Self.fileByteCount)
       let key = unsafe image + Self.keyRange.lowerBound
@@ -39,6 +34,18 @@ extension ArchiveKey {
       return try unsafe SecretBytes(copying: key, count: Self.byteCount)
     }
     try self.init(key)
+  }
+
+  /// The bytes of a file that has a key.
+  static func content(
+    of file: borrowing OpenFile, byteCount: Int
+  ) throws(ArchiveError) -> SecretBytes {
+    try unsafe SecretBytes(count: byteCount) { (content) throws(ArchiveError) in
+      let buffer = unsafe UnsafeMutableRawBufferPointer(start: content, count: byteCount)
+      guard try unsafe file.read(into: buffer, at: 0) == byteCount else {
+        throw ArchiveError(.keyDamaged)
+      }
+    }
   }
 
   /// Tells a damaged key file from a wrong key.

@@ -51,12 +51,7 @@ extension ArchiveKey {
       guard (byteCount...largestTextByteCount).contains(count) else {
         throw ArchiveError(.keyDamaged)
       }
-      let content = try unsafe SecretBytes(count: count) { (content) throws(ArchiveError) in
-        let buffer = unsafe UnsafeMutableRawBufferPointer(start: content, count: count)
-        guard try unsafe file.read(into: buffer, at: 0) == count else {
-          throw ArchiveError(.keyDamaged)
-        }
-      }
+      let content = try content(of: file, byteCount: count)
       guard count != byteCount else { return try ArchiveKey(content) }
       return try unsafe content.withBytes { (content) throws(ArchiveError) in
         try unsafe ArchiveKey(text: UnsafeRawBufferPointer(start: content, count: count))

@@ -29,19 +29,14 @@ extension ArchiveSlot {
   var wrappedKey: [UInt8] { Array(encoded[68..<Self.keyCheckOffset]) }
   var keyCheck: [UInt8] { Array(encoded[Self.keyCheckOffset..<Self.end]) }
 
-  var isForPassphrase: Bool {
-    if case .passphrase = kind { true } else { false }
-  }
-
-  init(from reader: inout ByteReader) throws(ArchiveError) {
-    let start = reader.offset
-    let encoded = try reader.readBytes(count: Self.byteCount)
+  /// Reads the bytes of a slot, which begins at an offset of a file.
+  init(_ encoded: [UInt8], at offset: Int) throws(ArchiveError) {
     let kind = try Kind(of: encoded.span)
     // Any other bytes would be a second encoding of the same slot.
     guard
       kind == .unknown
         || encoded.starts(with: kind.parameters) && encoded[Self.end...].allSatisfy({ $0 == 0 })
-    else { throw ArchiveError(.unsupportedFeature, offset: start, subject: "key slot") }
+    else { throw ArchiveError(.unsupportedFeature, offset: offset, subject: "key slot") }
     (self.kind, self.encoded) = (kind, encoded)
   }
 }
@@ -52,6 +47,11 @@ extension ArchiveSlot.Kind {
   private static let lanes: UInt8 = 1
   private static let keyParameters = [keyType] + [UInt8](zeros: 11)
 
+  /// Nil if the slot is not for a passphrase.
+  var passphraseCost: PassphraseCost? {
+    if case .passphrase(let cost) = self { cost } else { nil }
+  }
+
   /// The first 12 bytes of a slot; empty for an unknown kind.
   var parameters: [UInt8] {
     switch self {
@@ -59,7 +59,7 @@ extension ArchiveSlot.Kind {
     case .passphrase(let cost):
       let writer = ByteBuffer()
       writer.write([Self.passphraseType, Self.lanes])
-      writer.writeZeros(count: 2)
+      writer.write([UInt8](zeros: 2))
       writer.writeInteger(UInt32(cost.passes))
       writer.writeInteger(UInt32(cost.kibibytes))
       return writer.bytes

@@ -34,7 +34,7 @@ extension ArchiveSlot {
     writer.write(Self.commitment(in: keys))
     writer.write(wrapped)
     writer.write(Self.keyCheck(masterKey, salt: salt, input: binding.archive + writer.bytes))
-    writer.writeZeros(count: Self.byteCount - writer.count)
+    writer.write([UInt8](zeros: Self.byteCount - writer.count))
     encoded = writer.bytes
   }
 

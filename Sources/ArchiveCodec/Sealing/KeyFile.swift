@@ -37,7 +37,12 @@ public struct KeyFile: Hashable, Sendable {
   /// as long as anybody has the one that was read last.
   package func current() throws(ArchiveError) -> ArchiveKey? {
     let (known, stamp) = last.content.withLock { ($0.key, $0.stamp) }
-    if let known, let stamp, try self.stamp() == stamp { return known }
+    do throws(ArchiveError) {
+      // Reading the file costs many times more than asking for its status.
+      if let known, try Directory.status(of: path).map(Self.stamp) == stamp { return known }
+    } catch {
+      throw error.located(at: path)
+    }
     guard let (key, stamp) = try loadStamped(in: directory) else { return nil }
     last.content.withLock { ($0.key, $0.stamp) = (key, stamp) }
     return key
@@ -45,7 +50,7 @@ public struct KeyFile: Hashable, Sendable {
 
   private func loadStamped(
     in directory: Directory
-  ) throws(ArchiveError) -> (key: ArchiveKey, stamp: Stamp)? {
+  ) throws(ArchiveError) -> (key: ArchiveKey, stamp: [Int])? {
     do throws(ArchiveError) {
       var status = stat()
       guard let file = try OpenFile.existing(path, checking: { status = $0 }) else { return nil }
@@ -61,38 +66,21 @@ public struct KeyFile: Hashable, Sendable {
         try directory.open().synchronize()
         try directory.sweepTemporaries(of: name, linkedTo: status.st_ino)
       }
-      return (try ArchiveKey(readingKeyFile: file), Stamp(status))
+      return (try ArchiveKey(readingKeyFile: file), Self.stamp(status))
     } catch {
       throw error.located(at: path)
     }
   }
 
-  /// A value that differs if the file was written or replaced.
-  fileprivate struct Stamp: Equatable, Sendable {
-    private let identity: FileIdentity
-    private let byteCount: Int
-    /// When the content of the file, and when its name, owner or mode were changed last.
-    private let times: [Int]
-    private let mode: UInt32
-
-    fileprivate init(_ status: stat) {
-      identity = FileIdentity(status)
-      byteCount = Int(status.st_size)
-      let (content, all) = (status.modificationTime, status.changeTime)
-      times = [content.tv_sec, content.tv_nsec, all.tv_sec, all.tv_nsec].map { Int($0) }
-      mode = UInt32(status.st_mode)
-    }
-  }
-
-  /// The stamp of the file, nil if there is none; reading the file costs many times more.
-  ///
-  /// - Throws: ``ArchiveError`` with `permissionDenied` or `inputOutput`.
-  private func stamp() throws(ArchiveError) -> Stamp? {
-    do throws(ArchiveError) {
-      return try Directory.status(of: path).map(Stamp.init)
-    } catch {
-      throw error.located(at: path)
-    }
+  /// Numbers of which one differs if the file was written or replaced: its identity, size and mode, and when its
+  /// content, and its name, owner or mode were changed last.
+  private static func stamp(_ status: stat) -> [Int] {
+    let (content, all) = (status.modificationTime, status.changeTime)
+    return [
+      Int(truncatingIfNeeded: status.st_dev), Int(truncatingIfNeeded: status.st_ino),
+      Int(status.st_size), Int(status.st_mode), content.tv_sec, content.tv_nsec, all.tv_sec,
+      all.tv_nsec,
+    ]
   }
 
   /// Reads the key, or makes a new one if there is no file.
@@ -153,7 +141,7 @@ public struct KeyFile: Hashable, Sendable {
 private final class LastKey: Hashable, Sendable {
   struct Content {
     weak var key: ArchiveKey?
-    var stamp: KeyFile.Stamp?
+    var stamp: [Int]?
   }
 
   let content = Mutex(Content())

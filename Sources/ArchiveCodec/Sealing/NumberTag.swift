@@ -22,9 +22,8 @@ package struct NumberTag: Hashable, Sendable {
   }
 
   /// The tag of a text.
-  package func tag(of text: String) -> UInt32 { tag(of: text.utf8.span) }
-
-  private func tag(of input: Span<UInt8>) -> UInt32 {
+  package func tag(of text: String) -> UInt32 {
+    let input = text.utf8.span
     var output: UInt64 = 0
     unsafe withUnsafeMutableBytes(of: &output) { output in
       unsafe input.withUnsafeBufferPointer { input in

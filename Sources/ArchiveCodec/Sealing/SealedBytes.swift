@@ -51,8 +51,7 @@ package enum SealedBytes {
     guard bytes.count >= sealedOffset + tagByteCount else {
       throw ArchiveError(.truncated, offset: bytes.count)
     }
-    var reader = ByteReader(bytes, from: magic.count)
-    let count = Int(try reader.readInteger(UInt32.self))
+    let count = Int(bytes.span.littleEndian(magic.count..<nonceOffset))
     guard count >= tagByteCount else { throw ArchiveError(.damaged, offset: magic.count) }
     guard count <= bytes.count - sealedOffset else {
       throw ArchiveError(.truncated, offset: bytes.count)

@@ -44,9 +44,9 @@ package struct SealedKey: Sendable {
     else { throw ArchiveError(.keyDamaged) }
     self.bytes = bytes
     identifier = Array(bytes[Self.identifierRange])
-    var reader = ByteReader(content, from: Self.identifierRange.upperBound)
+    let start = Self.identifierRange.upperBound
     do throws(ArchiveError) {
-      slot = try ArchiveSlot(from: &reader)
+      slot = try ArchiveSlot(Array(content[start...]), at: start)
     } catch {
       throw ArchiveError(.keyDamaged)
     }

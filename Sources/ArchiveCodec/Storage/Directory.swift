@@ -109,13 +109,8 @@ package struct Directory: Sendable {
 
   /// An open directory, whose entries can be put on stable storage.
   package struct Handle: ~Copyable {
-    private let file: OpenFile
-    private let call: Directory.Synchronize
-
-    fileprivate init(_ file: consuming OpenFile, _ call: @escaping Directory.Synchronize) {
-      self.file = file
-      self.call = call
-    }
+    fileprivate let file: OpenFile
+    fileprivate let call: Directory.Synchronize
 
     /// Puts new, renamed and removed entries on stable storage.
     ///
@@ -140,11 +135,8 @@ package struct Directory: Sendable {
   /// everything as it was.
   package func open() throws(ArchiveError) -> Handle {
     // With the dot, a link to a directory works like the directory.
-    Handle(try OpenFile(child("."), O_RDONLY | O_DIRECTORY), synchronize)
+    Handle(file: try OpenFile(child("."), O_RDONLY | O_DIRECTORY), call: synchronize)
   }
-
-  /// Whether there is such a directory.
-  func isThere() throws(ArchiveError) -> Bool { try Self.status(of: child(".")) != nil }
 
   /// The status of a path, nil if nothing is there.
   package static func status(
@@ -202,23 +194,19 @@ package struct Directory: Sendable {
   /// Only files of this user that nobody writes any more are removed; see
   /// ``TemporaryFile``. A missing directory is not an error.
   ///
-  /// - Parameter name: The final name of the files.
+  /// - Parameters:
+  ///   - name: The final name of the files.
+  ///   - inode: The file that has its final name already: only its other names are removed.
   /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`.
   /// - Complexity: O(*n*) in the names in the directory.
-  package func sweepTemporaries(of name: String) throws(ArchiveError) {
+  package func sweepTemporaries(
+    of name: String, linkedTo inode: ino_t? = nil
+  ) throws(ArchiveError) {
     try forEachName(beginningWith: ".") { candidate throws(ArchiveError) in
       guard TemporaryFile.finalName(of: candidate) == name else { return }
-      try TemporaryFile.sweep(child(candidate))
-    }
-  }
-
-  /// Removes the temporary names of a file that has its final name already.
-  func sweepTemporaries(of name: String, linkedTo inode: ino_t) throws(ArchiveError) {
-    try forEachName(beginningWith: ".") { candidate throws(ArchiveError) in
-      guard TemporaryFile.finalName(of: candidate) == name,
-        try Self.status(of: child(candidate))?.st_ino == inode
-      else { return }
-      _ = unsafe unlink(child(candidate))
+      let path = child(candidate)
+      guard let inode else { return try TemporaryFile.sweep(path) }
+      if try Self.status(of: path)?.st_ino == inode { _ = unsafe unlink(path) }
     }
   }
 

@@ -17,10 +17,7 @@ final class FileLock: ArchiveLock {
   init(_ path: String) throws(ArchiveError) {
     for _ in 0..<Self.largestTryCount {
       guard let file = try Self.open(path) else { continue }
-      switch Self.attempt(file) {
-      case .locked: break
-      case .unsupported(let error): throw error
-      case .refused:
+      guard try Self.attempt(file) else {
         let holder = FileIdentity(try file.status())
         let isOwn = OpenLockFile.isLockedHere(holder)
         throw ArchiveError(
@@ -94,25 +91,20 @@ final class FileLock: ArchiveLock {
 
   // MARK: Other locks
 
-  /// The result of trying to lock a file.
-  enum Attempt {
-    case locked
-    /// Another open file has the lock.
-    case refused
-    /// The file system has no such locks.
-    case unsupported(ArchiveError)
-  }
-
   /// Locks a file that is open for writing, until the file is closed; never waits.
-  static func attempt(_ file: borrowing OpenFile) -> Attempt {
+  ///
+  /// - Returns: False if another open file has the lock.
+  /// - Throws: The error of a file system that has no such locks.
+  static func attempt(_ file: borrowing OpenFile) throws(ArchiveError) -> Bool {
     do throws(ArchiveError) {
       try SystemCall.check {
         var region = wholeFile
         return unsafe fcntl(file.descriptor, setLock, &region)
       }
-      return .locked
+      return true
     } catch {
-      return [EAGAIN, EACCES].contains(error.systemError) ? .refused : .unsupported(error)
+      guard [EAGAIN, EACCES].contains(error.systemError) else { throw error }
+      return false
     }
   }
 

@@ -25,21 +25,15 @@ public struct FileStorage: ArchiveStorage {
   ///     the new one, a part of it, or none. A crash of the process does no harm in
   ///     either case.
   public init(path: String, isDurable: Bool = true) {
-    self.init(path: path, isDurable: isDurable, synchronizingDirectory: { fsync($0) })
-  }
-
-  package init(
-    path: String, isDurable: Bool = true,
-    synchronizingDirectory synchronize: @escaping Directory.Synchronize
-  ) {
     self.path = path
     self.isDurable = isDurable
-    directory = Directory(parentOf: path, synchronize: synchronize)
+    directory = Directory(parentOf: path)
   }
 
-  let directory: Directory
+  /// The directory of the file; a test gives one that fails.
+  package var directory: Directory
 
-  var name: String { Directory.name(of: path) }
+  private var name: String { Directory.name(of: path) }
 
   /// The path.
   public var location: String { path }
@@ -109,22 +103,15 @@ public struct FileStorage: ArchiveStorage {
   public func remove() throws(ArchiveError) {
     try located { () throws(ArchiveError) in
       try directory.sweepTemporaries(of: name)
-      guard try isStored() else { return try synchronizeNames() }
+      let isStored = try isStored()
+      if !isStored, try Directory.status(of: directory.child(".")) == nil { return }
       let handle = isDurable ? try directory.open() : nil
-      try SystemCall.check { unsafe unlink(path) }
+      if isStored { try SystemCall.check { unsafe unlink(path) } }
       try handle?.synchronize()
     }
   }
 
-  /// Puts the names in the directory on stable storage, if there is a directory.
-  private func synchronizeNames() throws(ArchiveError) {
-    try located { () throws(ArchiveError) in
-      guard isDurable, try directory.isThere() else { return }
-      try directory.open().synchronize()
-    }
-  }
-
-  func located<Result>(
+  private func located<Result>(
     _ body: () throws(ArchiveError) -> Result
   ) throws(ArchiveError) -> Result {
     do {
@@ -135,7 +122,7 @@ public struct FileStorage: ArchiveStorage {
   }
 
   /// Whether a regular file is there; throws if another kind of file is.
-  func isStored() throws(ArchiveError) -> Bool {
+  private func isStored() throws(ArchiveError) -> Bool {
     guard let status = try Directory.status(of: path) else { return false }
     guard status.isRegularFile else { throw ArchiveError(.notAFile) }
     return true

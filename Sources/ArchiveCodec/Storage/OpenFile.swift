@@ -49,12 +49,8 @@ package struct OpenFile: ~Copyable, Sendable {
 
   package func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
     try unsafe bytes.withUnsafeBufferPointer { (bytes) throws(ArchiveError) in
-      try unsafe write(UnsafeRawBufferPointer(bytes), at: offset)
+      try unsafe Self.write(UnsafeRawBufferPointer(bytes), at: offset, of: descriptor)
     }
-  }
-
-  package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(ArchiveError) {
-    try unsafe Self.write(bytes, at: offset, of: descriptor)
   }
 
   /// Writes all of the bytes.

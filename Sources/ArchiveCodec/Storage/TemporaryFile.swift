@@ -29,12 +29,13 @@ package struct TemporaryFile: ~Copyable {
       // They lock the file before they remove it: then either the lock is refused here,
       // or the name is gone already.
       let status = try file.status()
-      switch FileLock.attempt(file) {
-      case .refused:
+      switch try? FileLock.attempt(file) {
+      case false?:
         _ = unsafe unlink(path)
         continue
-      case .locked: if try !FileLock.names(path, FileIdentity(status)) { continue }
-      case .unsupported: break
+      case true?: if try !FileLock.names(path, FileIdentity(status)) { continue }
+      // The file system has no locks.
+      case nil: break
       }
       do throws(ArchiveError) {
         try file.openToOwnerAlone(status)
@@ -59,18 +60,14 @@ package struct TemporaryFile: ~Copyable {
     guard let status = try Directory.status(of: path), status.st_uid == geteuid() else { return }
     do throws(ArchiveError) {
       let file = try OpenFile(path, O_WRONLY)
-      switch FileLock.attempt(file) {
-      case .locked:
-        // The file may have got its final name before it was locked.
-        if try FileLock.names(path, FileIdentity(try file.status())) { _ = unsafe unlink(path) }
-        // The lock is held until the name is gone.
-        _ = consume file
-        return
-      case .refused: return
-      case .unsupported: break
-      }
+      guard try FileLock.attempt(file) else { return }
+      // The file may have got its final name before it was locked.
+      if try FileLock.names(path, FileIdentity(try file.status())) { _ = unsafe unlink(path) }
+      // The lock is held until the name is gone.
+      _ = consume file
+      return
     } catch {
-      // The age decides on a file that cannot be opened.
+      // The age decides on a file that cannot be opened or locked.
     }
     if status.modificationTime.tv_sec < time(nil) - longestWrite { _ = unsafe unlink(path) }
   }

@@ -142,7 +142,9 @@ extension Date: ArchiveValue {
 extension UUID: ArchiveValue {
   /// Writes the 16 bytes.
   public func write(to writer: ValueWriter) {
-    unsafe withUnsafeBytes(of: uuid) { unsafe writer.output.write(Prefix(ValueTag.uuid), $0) }
+    unsafe withUnsafeBytes(of: uuid) {
+      unsafe writer.output.write($0, behind: Prefix(ValueTag.uuid))
+    }
   }
 
   /// Reads a UUID.

@@ -106,12 +106,6 @@ struct ByteBlocks: Sendable {
     max(0, starts.countOfLeading { $0 <= offset } - 1)
   }
 
-  /// The block in which a byte lies, and its range.
-  func block(of offset: Int) -> (ByteBlock, Range<Int>) {
-    let place = place(of: offset)
-    return (blocks[place], starts[place]..<starts[place] + blocks[place].count)
-  }
-
   /// Gives a range of the bytes, in one piece for each block that has a part of it.
   func forEachPiece<Failure: Error>(
     of range: Range<Int>, _ body: (Span<UInt8>) throws(Failure) -> Void

@@ -6,22 +6,24 @@
 /// check for each byte. With an Array in a struct, records took ten times as long to
 /// build (benchmark: encode and seal keyed records).
 @safe final class ByteBuffer {
-  /// Memory of `capacity` bytes, of which the first `count` are written.
-  private var base: UnsafeMutableRawPointer
-  private var capacity: Int
+  /// Memory of which the first `count` bytes are written.
+  private var memory: BlockMemory
   private(set) var count = 0
 
   init(capacity: Int = 64) {
-    let memory = BlockMemory.take(capacity)
-    self.capacity = capacity
-    unsafe base = memory.base
+    memory = .take(capacity)
   }
 
   deinit {
     memory.giveBack()
   }
 
-  private var memory: BlockMemory { unsafe BlockMemory(base: base, byteCount: capacity) }
+  private var base: UnsafeMutableRawPointer {
+    @inline(__always) get { unsafe memory.base }
+  }
+  private var capacity: Int {
+    @inline(__always) get { memory.byteCount }
+  }
 
   var bytes: [UInt8] { bytes(from: 0) }
 
@@ -42,14 +44,9 @@
   /// `capacity` bytes.
   func take(leaving capacity: Int) -> ByteBlock {
     let block = ByteBlock(memory, count: count)
-    use(.take(capacity))
+    memory = .take(capacity)
     count = 0
     return block
-  }
-
-  private func use(_ memory: BlockMemory) {
-    unsafe base = memory.base
-    capacity = memory.byteCount
   }
 
   /// Makes sure that `byteCount` bytes can be stored at the end.
@@ -64,7 +61,7 @@
     let new = BlockMemory.take(larger)
     unsafe new.base.copyMemory(from: base, byteCount: count)
     memory.giveBack()
-    use(new)
+    memory = new
   }
 
   @inline(__always)
@@ -126,19 +123,9 @@
     count = place
   }
 
+  /// Writes bytes, with a few others in front of them.
   @inline(__always)
-  func write(_ more: some Collection<UInt8>) {
-    write(Prefix(), more)
-  }
-
-  @inline(__always)
-  func write(_ more: Span<UInt8>) {
-    write(Prefix(), more)
-  }
-
-  /// Writes a few bytes and then others.
-  @inline(__always)
-  func write(_ prefix: Prefix, _ more: some Collection<UInt8>) {
+  func write(_ more: some Collection<UInt8>, behind prefix: Prefix = Prefix()) {
     let written: Void? = more.withContiguousStorageIfAvailable {
       unsafe append(prefix, UnsafeRawBufferPointer($0))
     }
@@ -147,9 +134,9 @@
     }
   }
 
-  /// Writes a few bytes and then others.
+  /// Writes bytes, with a few others in front of them.
   @inline(__always)
-  func write(_ prefix: Prefix, _ more: Span<UInt8>) {
+  func write(_ more: Span<UInt8>, behind prefix: Prefix = Prefix()) {
     unsafe more.withUnsafeBytes { unsafe append(prefix, $0) }
   }
 
@@ -206,10 +193,6 @@
   ) {
     let word = unsafe bytes.loadUnaligned(fromByteOffset: place, as: type)
     unsafe base.storeBytes(of: word, toByteOffset: start + place, as: type)
-  }
-
-  func writeZeros(count zeros: Int) {
-    for _ in 0..<zeros { writeByte(0) }
   }
 
   func truncate(to newCount: Int) {

@@ -33,13 +33,12 @@ struct OpenMap {
 
   @inline(never)
   private mutating func writeNewKey(_ key: String, to writer: ValueWriter) throws(ArchiveError) {
-    guard key.utf8.count <= writer.limits.keyByteCount else {
-      throw ArchiveError(.limitExceeded, subject: "bytes of a key")
+    // A key that is too long gets no symbol.
+    if key.utf8.count <= writer.limits.keyByteCount, let symbol = writer.symbols.search(key) {
+      return writeKey(symbol: symbol, to: writer)
     }
-    if let symbol = writer.symbols.search(key) { return writeKey(symbol: symbol, to: writer) }
-    writer.output.writeKey(inline: key)
+    try writeKey(inline: key, to: writer)
     isInOrder = false
-    count += 1
   }
 
   /// Writes a key that has a symbol.
@@ -74,7 +73,7 @@ struct OpenMap {
     guard place >= start else { return nil }
     let bytes = writer.output.bytes(from: start)
     var cursor = ByteCursor(bytes.span, over: bytes.indices)
-    while let key = cursor.readWrittenEntry(bytes.span) {
+    while let key = cursor.nextEntry(bytes.span) {
       if place < start + cursor.offset { return bytes.span.text(of: key, writer.symbols.names) }
     }
     return nil
@@ -97,7 +96,7 @@ extension ByteBuffer {
     var cursor = ByteCursor(bytes.span, over: bytes.indices)
     var latest: [ByteName: (key: ValueKey, bytes: Range<Int>)] = .init()
     var entryStart = 0
-    while let key = cursor.readWrittenEntry(bytes.span) {
+    while let key = cursor.nextEntry(bytes.span) {
       latest[ByteName(bytes.span.text(of: key, names))] = (key, entryStart..<cursor.offset)
       entryStart = cursor.offset
     }
@@ -108,16 +107,5 @@ extension ByteBuffer {
       write(bytes[entry.bytes])
     }
     return latest.count
-  }
-}
-
-extension ByteCursor {
-  /// Reads the key of an entry and skips the value; nil at the end.
-  fileprivate mutating func readWrittenEntry(_ bytes: Span<UInt8>) -> ValueKey? {
-    // This encoder has just written these bytes, so they can be read.
-    guard !isAtEnd, let key = try? readKey(bytes), (try? skipValue(bytes)) != nil else {
-      return nil
-    }
-    return key
   }
 }

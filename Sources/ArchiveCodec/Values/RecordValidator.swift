@@ -43,7 +43,9 @@ struct RecordValidator {
     cursor = ByteCursor(bytes, from: offset, to: bytes.count)
     outer.removeAll(keepingCapacity: true)
     if !symbolsUsed.isEmpty { symbolsUsed = .init() }
-    try openRecord(bytes)
+    let record = try cursor.readValueHeader(bytes)
+    guard record.kind == .map else { throw cursor.malformed(at: offset) }
+    enter(record)
     while true {
       while current.remaining > 0 {
         skipPlainElements(bytes)
@@ -79,13 +81,6 @@ struct RecordValidator {
     }
   }
 
-  private mutating func openRecord(_ bytes: Span<UInt8>) throws(ArchiveError) {
-    let start = cursor.offset
-    let header = try cursor.readValueHeader(bytes)
-    guard header.kind == .map else { throw cursor.malformed(at: start) }
-    enter(header)
-  }
-
   private mutating func open(_ header: ValueHeader) throws(ArchiveError) {
     guard outer.count + 1 < limits.depth else {
       throw ArchiveError(.limitExceeded, offset: cursor.offset, subject: "depth")
@@ -103,11 +98,17 @@ struct RecordValidator {
 
   private mutating func checkKey(_ bytes: Span<UInt8>) throws(ArchiveError) {
     let start = cursor.offset
-    switch try cursor.readKey(bytes, limits: limits, symbolCount: symbolCount) {
+    switch try cursor.readKey(bytes) {
     case .symbol(let symbol):
-      guard Int(symbol) > current.lastSymbol else { throw cursor.malformed(at: start) }
+      guard Int(symbol) > current.lastSymbol, Int(symbol) < symbolCount else {
+        throw cursor.malformed(at: start)
+      }
       current.lastSymbol = Int(symbol)
-    case .inline(let key): try checkInlineKey(bytes, key, at: start)
+    case .inline(let key):
+      guard key.count <= limits.keyByteCount else {
+        throw ArchiveError(.limitExceeded, offset: start, subject: "bytes of a key")
+      }
+      try checkInlineKey(bytes, key, at: start)
     }
   }
 
@@ -126,20 +127,17 @@ struct RecordValidator {
     current.lastInline = range
     guard bytes.isUTF8(range) else { throw cursor.malformed(at: start) }
     guard current.hasSymbols, let number = symbols.number(of: bytes.text(range)) else { return }
-    if symbolsUsed[current.start] == nil { symbolsUsed[current.start] = try symbolKeys(bytes) }
+    if symbolsUsed[current.start] == nil { symbolsUsed[current.start] = symbolKeys(bytes) }
     guard symbolsUsed[current.start]?.contains(number) == false else {
       throw cursor.malformed(at: start)
     }
   }
 
   /// The symbols among the keys of the map, which come before inline keys.
-  private func symbolKeys(_ bytes: Span<UInt8>) throws(ArchiveError) -> Set<UInt32> {
+  private func symbolKeys(_ bytes: Span<UInt8>) -> Set<UInt32> {
     var cursor = ByteCursor(bytes, from: current.start, to: current.end)
     var symbols: Set<UInt32> = []
-    while case .symbol(let number) = try cursor.readKey(bytes) {
-      symbols.insert(number)
-      try cursor.skipValue(bytes)
-    }
+    while case .symbol(let number)? = cursor.nextEntry(bytes) { symbols.insert(number) }
     return symbols
   }
 

@@ -97,9 +97,7 @@ struct StoredMap: Sendable {
   /// The position after an entry.
   private func position(after entry: EntryPosition, in bytes: Span<UInt8>) -> EntryPosition? {
     var cursor = ByteCursor(bytes, from: entry.offset, to: payload.upperBound)
-    guard (try? cursor.readKey(bytes)) != nil, (try? cursor.skipValue(bytes)) != nil else {
-      return nil
-    }
+    guard cursor.nextEntry(bytes) != nil else { return nil }
     return EntryPosition(offset: cursor.offset, place: entry.place + 1)
   }
 }
@@ -127,11 +125,7 @@ extension StoredMap {
     var all: [String] = []
     all.reserveCapacity(count)
     var cursor = ByteCursor(bytes, over: payload)
-    // The record was checked, so the entries can be read.
-    while !cursor.isAtEnd, let key = try? cursor.readKey(bytes) {
-      all.append(bytes.text(of: key, names))
-      guard (try? cursor.skipValue(bytes)) != nil else { break }
-    }
+    while let key = cursor.nextEntry(bytes) { all.append(bytes.text(of: key, names)) }
     return all
   }
 }

@@ -64,8 +64,9 @@ struct SymbolTable: Sendable {
 
   /// Adds the names of a symbols frame, which must all be new.
   mutating func append(decoding payload: [UInt8], limits: ArchiveLimits) throws(ArchiveError) {
-    var reader = ByteReader(payload)
-    let count = try reader.readCount()
+    let bytes = payload.span
+    var reader = ByteCursor(bytes, over: payload.indices)
+    let count = try reader.readCount(bytes)
     guard count <= limits.symbolCount, payload.count <= limits.symbolByteCount * 2 else {
       throw ArchiveError(.limitExceeded, subject: "symbols")
     }
@@ -75,11 +76,13 @@ struct SymbolTable: Sendable {
     numbers.reserveCapacity(names.count + count)
     for _ in 0..<count {
       let start = reader.offset
-      let length = try reader.readCount()
+      let length = try reader.readCount(bytes)
       guard length <= limits.keyByteCount else {
         throw ArchiveError(.limitExceeded, offset: start, subject: "bytes of a key")
       }
-      let name = try reader.readString(count: length)
+      let range = try reader.readRange(count: length)
+      guard bytes.isUTF8(range) else { throw reader.malformed(at: range.lowerBound) }
+      let name = bytes.text(range)
       guard number(of: name) == nil, append(name, limits) else { throw reader.malformed(at: start) }
     }
     guard reader.isAtEnd else { throw reader.malformed(at: reader.offset) }

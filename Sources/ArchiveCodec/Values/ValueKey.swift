@@ -40,7 +40,7 @@ extension Span<UInt8> {
 }
 
 extension ByteCursor {
-  /// Reads a key of a record that was checked.
+  /// Reads a key; the symbol may be more than there are.
   @inline(__always)
   mutating func readKey(_ bytes: Span<UInt8>) throws(ArchiveError) -> ValueKey {
     let start = offset
@@ -50,20 +50,14 @@ extension ByteCursor {
     return .inline(try readRange(count: Int(value >> 1)))
   }
 
-  @inline(__always)
-  mutating func readKey(
-    _ bytes: Span<UInt8>, limits: ArchiveLimits, symbolCount: Int
-  ) throws(ArchiveError) -> ValueKey {
-    let start = offset
-    let value = try readVarint(bytes)
-    guard value & 1 == 1 else {
-      guard value >> 1 < UInt64(symbolCount) else { throw malformed(at: start) }
-      return .symbol(UInt32(truncatingIfNeeded: value >> 1))
+  /// Reads the key of an entry and goes past its value; nil at the end.
+  ///
+  /// The entry was checked, or was just written, so it can be read.
+  mutating func nextEntry(_ bytes: Span<UInt8>) -> ValueKey? {
+    guard !isAtEnd, let key = try? readKey(bytes), (try? skipValue(bytes)) != nil else {
+      return nil
     }
-    guard value >> 1 <= UInt64(limits.keyByteCount) else {
-      throw ArchiveError(.limitExceeded, offset: start, subject: "bytes of a key")
-    }
-    return .inline(try readRange(count: Int(value >> 1)))
+    return key
   }
 }
 

@@ -70,7 +70,8 @@ public final class ValueWriter {
       return write(payload: value.utf8.span, tag: ValueTag.string)
     }
     output.write(
-      Prefix(ValueTag.shortStrings.lowerBound + UInt8(truncatingIfNeeded: byteCount)), value.utf8)
+      value.utf8,
+      behind: Prefix(ValueTag.shortStrings.lowerBound + UInt8(truncatingIfNeeded: byteCount)))
   }
 
   func write(payload: Span<UInt8>, tag: UInt8) {
@@ -78,7 +79,7 @@ public final class ValueWriter {
       fail(ArchiveError(.limitExceeded, subject: "bytes of a string"))
       return writeNull()
     }
-    output.write(Prefix(tag: tag, varint: UInt64(payload.count)), payload)
+    output.write(payload, behind: Prefix(tag: tag, varint: UInt64(payload.count)))
   }
 
   func writeReference(to record: UInt64) {
@@ -92,10 +93,6 @@ public final class ValueWriter {
       return writeNull()
     }
     output.writeByte(ValueTag.name)
-    writeNameKey(name)
-  }
-
-  func writeNameKey(_ name: String) {
     guard let symbol = symbols.enter(name) else { return output.writeKey(inline: name) }
     output.writeKey(symbol: symbol)
     if symbolsUsed <= symbol { symbolsUsed = Int(symbol) + 1 }
