@@ -10,11 +10,23 @@ public struct ApplicationEnvironment: Hashable, Sendable {
   /// The kind of interface, for example `terminal`.
   public let userInterfaceIdiom: String
 
-  /// The version of the operating system, which is asked for when somebody needs it: the first save.
-  public var systemVersion: String { givenSystemVersion ?? Self.currentSystemVersion }
-  private let givenSystemVersion: String?
-  /// Kept, since the system reads a file for each question.
-  private static let currentSystemVersion = ProcessInfo.processInfo.operatingSystemVersionString
+  /// The version of the operating system.
+  public var systemVersion: String { system.version }
+  private let system: System
+
+  /// The operating system, which is asked for its version when somebody needs that: the first save.
+  private struct System: Hashable {
+    let given: String?
+
+    var version: String { given ?? Self.current }
+
+    /// Kept, since the system reads a file for each question.
+    private static let current = ProcessInfo.processInfo.operatingSystemVersionString
+
+    static func == (left: System, right: System) -> Bool { left.version == right.version }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(version) }
+  }
 
   /// The name by which people know the machine, or the server process, for example
   /// `Anna’s laptop`; nil if states stay on the machine.
@@ -43,7 +55,7 @@ public struct ApplicationEnvironment: Hashable, Sendable {
     self.deviceName = deviceName
     self.applicationVersion = applicationVersion
     self.userInterfaceIdiom = userInterfaceIdiom
-    givenSystemVersion = systemVersion
+    system = System(given: systemVersion)
   }
 }
 
