@@ -51,7 +51,7 @@ final class KeeperTests: DesktopTestCase {
     let node = TestNode("a", value: "fresh")
     let locked = try await keeper.restore(into: [node])
     XCTAssertEqual(locked.outcome, .locked)
-    XCTAssertEqual(keeper.status, .locked)
+    XCTAssertEqual(keeper.problem, KeeperProblem.locked)
     let unsaved = try await keeper.save([node])
     XCTAssertEqual(unsaved.outcome, .locked)
     try desktop.unlock()

@@ -118,15 +118,20 @@ extension ElementOutcome {
   }
 }
 
-extension RestorationStatus {
-  package static let locked = RestorationStatus.notRestored(.locked)
+/// What a keeper says if nothing was restored.
+package enum KeeperProblem {
+  package static let notRestoredYet = "Nothing was restored yet. Call restore(into:) at launch."
+  package static let locked =
+    "Nothing restored: the key is locked. Restore again when it is unlocked."
 
-  package static func tooOld(setAsideAt location: String?) -> RestorationStatus {
-    .notRestored(.tooOld(setAsideAt: location))
+  package static func tooOld(setAsideAt location: String?) -> String {
+    "Nothing restored: the state is older than policy.maximumAge."
+      + (location.map { " What was stored is set aside at \($0)." }
+        ?? " The next save sets it aside.")
   }
 
-  package static func inUse(by process: String?) -> RestorationStatus {
-    .notRestored(.inUse(by: process))
+  package static func inUse(by process: String) -> String {
+    "Nothing restored: \(process) has the state. End that one, and launch again."
   }
 }
 

@@ -55,20 +55,22 @@ public final class StateKeeper {
   }
 
   /// Why nothing was restored, or nothing can be saved now, in a sentence; nil if neither is so.
-  public var problem: String? { status.problem }
-
-  package var status: RestorationStatus {
-    if isDelegateGone { return .notRestored(.delegateGone) }
-    if asking.isRestoring { return .restoring }
+  public var problem: String? {
+    if isDelegateGone { return "Nothing restored: \(ReportOutcome.delegateGone.reason)" }
+    if asking.isRestoring { return nil }
     switch findings.lastRestore {
-    case nil, .success(.delegateGone): return .notRestoredYet
-    case .success(.inUse) where stateName != nil: return .notRestoredYet
+    case .success(.inUse) where stateName != nil, .success(.delegateGone), nil:
+      return "Nothing was restored yet. Call restore(into:) at launch."
     case .success(.restored), .success(.noArchive), .success(.nothingKept):
-      guard case .failure(let error)? = findings.lastSave else { return .active }
-      return .notSaved(error.description)
-    case .success(let outcome): return .notRestored(outcome)
-    case .failure(let error): return .failed(error.description)
+      guard case .failure(let error)? = findings.lastSave else { return nil }
+      return "Nothing can be saved now. \(error)"
+    case .success(let outcome): return "Nothing restored: \(outcome.reason)"
+    case .failure(let error): return "Nothing was restored. \(error)"
     }
+  }
+
+  var isLocked: Bool {
+    !isDelegateGone && !asking.isRestoring && findings.lastRestore == .success(.locked)
   }
 
   /// The name of the state that the keeper has; nil before its first restore or save and after
@@ -162,9 +164,7 @@ public final class StateKeeper {
   }
 
   /// Hears the problems of all reports from now on.
-  package func hearProblems(_ heard: @escaping ([String]) -> Void) {
-    settings.heard = heard
-  }
+  package func hearProblems(_ heard: @escaping ([String]) -> Void) { settings.heard = heard }
 
   /// Whether the delegate is gone without having been set to nil.
   var isDelegateGone: Bool { delegate == nil && hadDelegate }

@@ -419,9 +419,7 @@ public enum ReportOutcome: Hashable, Sendable {
   case refused(String)
 
   /// Whether a save has stored all here.
-  var isStoredHere: Bool {
-    if case .refused = self { true } else { self == .saved }
-  }
+  var isStoredHere: Bool { if case .refused = self { true } else { self == .saved } }
 
   /// Whether the state is there, and is not used for a reason that nobody has chosen.
   var isProblem: Bool {

@@ -118,7 +118,7 @@ public final class SceneHost {
   }
 
   /// Whether the key was locked when the sessions were to be read; then no stored file is changed.
-  public var isLocked: Bool { keeper.status == .notRestored(.locked) }
+  public var isLocked: Bool { keeper.isLocked }
 
   /// Reads the sessions that were locked, and saves what could not be; call the method when the key may be there.
   ///

@@ -59,15 +59,9 @@ package struct BaseDirectories: Sendable {
     }
   }
 
-  package func state(of application: String) -> String {
-    "\(stateHome)/\(application)"
-  }
+  package func state(of application: String) -> String { "\(stateHome)/\(application)" }
 
-  package func keyFile(of application: String) -> String {
-    "\(keyHome)/\(application).key"
-  }
+  package func keyFile(of application: String) -> String { "\(keyHome)/\(application).key" }
 
-  package func keyringNote(of application: String) -> String {
-    "\(keyHome)/\(application).keyring"
-  }
+  package func keyringNote(of application: String) -> String { "\(keyHome)/\(application).keyring" }
 }

@@ -108,7 +108,7 @@ final class EndNowTests: AutosaveTestCase {
       try await keeper.restore(into: [node])
     }
     try await waitUntil("the restore waits for its file") { gate.isWaitedFor }
-    XCTAssertEqual(keeper.status, .restoring)
+    XCTAssertNil(keeper.problem)
     goOnSoon()
     XCTAssertFalse(keeper.endNow(saving: [node]))
     _ = try await restore.value

@@ -108,7 +108,7 @@ final class LaunchGuardTests: XCTestCase {
           + " place"
       ])
     XCTAssertFalse(launch.isInRestore)
-    XCTAssertEqual(keeper.status, .active)
+    XCTAssertNil(keeper.problem)
   }
 
   func testWithoutAStateNoMarkIsLeft() async throws {

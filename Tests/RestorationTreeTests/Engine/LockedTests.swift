@@ -33,7 +33,7 @@ final class LockedTests: XCTestCase {
     XCTAssertEqual(
       report.description,
       "Nothing restored: the key is locked. Restore again when it is unlocked.")
-    XCTAssertEqual(keeper.status, .locked)
+    XCTAssertEqual(keeper.problem, KeeperProblem.locked)
 
     lock.isLocked = false
     let saved = try await keeper.save([node])
@@ -56,7 +56,7 @@ final class LockedTests: XCTestCase {
     let restored = try await keeper.restore(into: [node])
     XCTAssertEqual(restored.outcome, .restored)
     XCTAssertEqual(node.value, "saved")
-    XCTAssertEqual(keeper.status, .active)
+    XCTAssertNil(keeper.problem)
     let saved = try await keeper.save([node])
     XCTAssertEqual(saved.outcome, .saved)
   }
@@ -67,7 +67,7 @@ final class LockedTests: XCTestCase {
     let keeper = try keeper()
     _ = try await keeper.restore()
     try await keeper.discardState()
-    XCTAssertEqual(keeper.status, .notRestoredYet)
+    XCTAssertEqual(keeper.problem, KeeperProblem.notRestoredYet)
     lock.isLocked = false
     let saved = try await keeper.save([TestNode("a")])
     XCTAssertEqual(saved.outcome, .saved)
@@ -90,7 +90,7 @@ final class LockedTests: XCTestCase {
         WholeError(
           notRestored: ArchiveError(
             .damaged, offset: 320, subject: "chunk 0", location: "memory")))
-      XCTAssertEqual(keeper.status, .failed(error.description))
+      XCTAssertEqual(keeper.problem, "Nothing was restored. \(error)")
     }
     let saved = try await keeper.save([TestNode("a")])
     XCTAssertEqual(saved.outcome, .saved)
@@ -137,7 +137,7 @@ final class LockedTests: XCTestCase {
     let keeper = try keeper()
     let report = try await keeper.restore()
     XCTAssertEqual(report.outcome, .noArchive)
-    XCTAssertEqual(keeper.status, .active)
+    XCTAssertNil(keeper.problem)
   }
 
   func testAProviderThatWaitsHoldsUpNoCaller() async throws {

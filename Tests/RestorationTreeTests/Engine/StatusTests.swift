@@ -8,51 +8,36 @@ import XCTest
 final class StatusTests: XCTestCase {
   private let launch = Launch()
 
-  private let delegateIsGone = RestorationStatus.notRestored(.delegateGone)
-  private let wasDeclined = RestorationStatus.notRestored(.declined)
-  private func hasCrashed(_ location: String?) -> RestorationStatus {
-    .notRestored(.crashed(setAsideAt: location))
-  }
-
-  private func check(
-    _ keeper: StateKeeper, _ status: RestorationStatus, _ problem: String?, line: UInt = #line
-  ) {
-    XCTAssertEqual(keeper.status, status, line: line)
-    XCTAssertEqual(keeper.problem, problem, line: line)
-  }
-
   func testALaunchIsNotRestoredThenRestoringThenActive() async throws {
     let keeper = try launch.keeper()
-    check(
-      keeper, .notRestoredYet, "Nothing was restored yet. Call restore(into:) at launch.")
+    XCTAssertEqual(keeper.problem, KeeperProblem.notRestoredYet)
     _ = try await keeper.save([TestNode("a")])
     let node = TestNode("a")
-    var during: RestorationStatus?
-    node.onDecode = { _ in during = keeper.status }
+    var during: String? = "not asked"
+    node.onDecode = { _ in during = keeper.problem }
     _ = try await keeper.restore(into: [node])
-    XCTAssertEqual(during, .restoring)
-    XCTAssertNil(RestorationStatus.restoring.problem)
-    check(keeper, .active, nil)
+    XCTAssertNil(during)
+    XCTAssertNil(keeper.problem)
   }
 
   func testARestoreThatWaitsForItsTurnIsNotUnderWay() async throws {
     let keeper = try launch.keeper()
     let node = TestNode("a")
-    var (waiting, during): (Task<Void, any Error>?, RestorationStatus?)
+    var (waiting, during): (Task<Void, any Error>?, String?)
     node.onEncode = { _ in
       waiting = Task.immediate { @MainActor in _ = try await keeper.restore() }
-      during = keeper.status
+      during = keeper.problem
     }
     _ = try await keeper.save([node])
-    XCTAssertEqual(during, .notRestoredYet)
+    XCTAssertEqual(during, KeeperProblem.notRestoredYet)
     try await waiting?.value
-    XCTAssertEqual(keeper.status, .active)
+    XCTAssertNil(keeper.problem)
   }
 
   func testALaunchWithoutStateIsActive() async throws {
     let keeper = try launch.keeper()
     _ = try await keeper.restore()
-    XCTAssertEqual(keeper.status, .active)
+    XCTAssertNil(keeper.problem)
   }
 
   func testADelegateThatIsGoneIsSaid() throws {
@@ -60,11 +45,11 @@ final class StatusTests: XCTestCase {
     do {
       let delegate = TestDelegate()
       keeper.delegate = delegate
-      XCTAssertEqual(keeper.status, .notRestoredYet)
+      XCTAssertEqual(keeper.problem, KeeperProblem.notRestoredYet)
       _ = delegate
     }
-    check(
-      keeper, delegateIsGone,
+    XCTAssertEqual(
+      keeper.problem,
       "Nothing restored: the delegate is gone. Keep it alive, or set it to nil to go on without"
         + " one.")
   }
@@ -75,8 +60,8 @@ final class StatusTests: XCTestCase {
     delegate.restores = false
     let keeper = try launch.keeper(delegate: delegate)
     _ = try await keeper.restore()
-    check(
-      keeper, wasDeclined, "Nothing restored: the gate said no.")
+    XCTAssertEqual(
+      keeper.problem, "Nothing restored: the gate said no.")
   }
 
   func testCrashesAreSaidWithThePlaceOfTheState() async throws {
@@ -84,8 +69,8 @@ final class StatusTests: XCTestCase {
     for _ in 1...2 { try await launch.crash() }
     let keeper = try launch.keeper()
     _ = try await keeper.restore()
-    check(
-      keeper, hasCrashed(launch.crashedLocation),
+    XCTAssertEqual(
+      keeper.problem,
       "Nothing restored: the last restores crashed."
         + " What was stored is set aside at \(launch.crashedLocation ?? "").")
   }
@@ -101,14 +86,8 @@ final class StatusTests: XCTestCase {
       XCTAssertEqual(
         WholeError(error),
         WholeError(notRestored: ArchiveError(.notAnArchive, offset: 0, location: "memory")))
-      check(
-        keeper, .failed(error.description), "Nothing was restored. \(error)")
+      XCTAssertEqual(
+        keeper.problem, "Nothing was restored. \(error)")
     }
-  }
-
-  func testALockedKeyIsSaid() {
-    XCTAssertEqual(
-      RestorationStatus.locked.problem,
-      "Nothing restored: the key is locked. Restore again when it is unlocked.")
   }
 }

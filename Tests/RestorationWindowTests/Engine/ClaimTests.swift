@@ -74,7 +74,7 @@ final class ClaimTests: XCTestCase {
     let keeper = try StateKeeper(application: "org.example", directory: store, keys: launch.keys)
     let report = try await keeper.restore()
     XCTAssertEqual(report.outcome, .inUse(by: "process 1"))
-    XCTAssertEqual(keeper.status, .inUse(by: "process 1"))
+    XCTAssertEqual(keeper.problem, KeeperProblem.inUse(by: "process 1"))
     XCTAssertNil(keeper.stateName)
   }
 
@@ -181,11 +181,11 @@ final class ClaimTests: XCTestCase {
     let late = try second()
     late.policy.isSingleInstance = true
     _ = try await late.restore()
-    XCTAssertEqual(late.status, .inUse(by: "this process"))
+    XCTAssertEqual(late.problem, KeeperProblem.inUse(by: "this process"))
     await owner.close()
-    XCTAssertEqual(owner.status, .notRestoredYet)
+    XCTAssertEqual(owner.problem, KeeperProblem.notRestoredYet)
     _ = try await save("late", with: late)
-    XCTAssertEqual(late.status, .notRestoredYet)
+    XCTAssertEqual(late.problem, KeeperProblem.notRestoredYet)
   }
 
   // MARK: Letting go

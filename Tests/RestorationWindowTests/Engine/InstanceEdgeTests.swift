@@ -327,7 +327,7 @@ final class InstanceEdgeTests: InstanceTestCase {
     let saving = Task { @MainActor in _ = try await self.save("slow", with: keeper) }
     try await waitUntil("a write is held up") { gate.isWaitedFor }
     XCTAssertNil(keeper.stateName)
-    XCTAssertEqual(keeper.status, .notRestoredYet)
+    XCTAssertEqual(keeper.problem, KeeperProblem.notRestoredYet)
     gate.goOn()
     try await saving.value
     XCTAssertEqual(keeper.stateName, "main")

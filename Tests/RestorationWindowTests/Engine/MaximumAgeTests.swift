@@ -51,7 +51,7 @@ final class MaximumAgeTests: XCTestCase {
       var found = try await restored(first)
       XCTAssertEqual(found.outcome, .tooOld(setAsideAt: nil), "\(later)")
       XCTAssertNil(found.value)
-      XCTAssertEqual(first.status, .tooOld(setAsideAt: nil))
+      XCTAssertEqual(first.problem, KeeperProblem.tooOld(setAsideAt: nil))
       XCTAssertEqual(launch.storedBytes, old)
 
       (launch.environment.bootSession, launch.environment.uptime) = (later.boot, later.uptime)
@@ -72,7 +72,7 @@ final class MaximumAgeTests: XCTestCase {
       let states = try await second.setAsideStates()
       let last = try XCTUnwrap(states.last)
       XCTAssertEqual(found.outcome, .tooOld(setAsideAt: last.location))
-      XCTAssertEqual(second.status, .tooOld(setAsideAt: last.location))
+      XCTAssertEqual(second.problem, KeeperProblem.tooOld(setAsideAt: last.location))
       try await second.putBack(last)
       found = try await restored(second)
       XCTAssertEqual(found.value, "old", "It is wanted, whatever its age.")
@@ -152,7 +152,7 @@ final class MaximumAgeTests: XCTestCase {
       XCTAssertEqual(next.openSessions, [])
       let moments = try await keeper.history()
       XCTAssertEqual(moments.map(\.byteCount), isAgain ? [bytes.count] : [])
-      XCTAssertEqual(keeper.status, .tooOld(setAsideAt: moments.first?.id))
+      XCTAssertEqual(keeper.problem, KeeperProblem.tooOld(setAsideAt: moments.first?.id))
       XCTAssertEqual(app.launch.storedBytes == bytes, !isAgain)
       host = next
     }
