@@ -71,7 +71,8 @@ final class PutBackWindowTests: XCTestCase {
     for value in ["a", "b", "c"] {
       let host = try await host(sessionCount: 1)
       await host.restoreScenes()
-      show(value, in: host.connectedScenes.isEmpty ? try await host.open() : host.connectedScenes[0])
+      show(
+        value, in: host.connectedScenes.isEmpty ? try await host.open() : host.connectedScenes[0])
       if value == "c" {
         // The window is saved as it is disconnected, and the state of the launch before becomes a moment.
         let first = try await host.keeper.history().first { $0.reason == .session }
