@@ -29,10 +29,7 @@ struct ServiceNote: Sendable {
   func write() throws(ArchiveError) {
     do throws(ArchiveError) {
       let file = try OpenFile(path, O_WRONLY)
-      let text = Array("The key is in the Secret Service.\n".utf8)
-      try unsafe text.withUnsafeBufferPointer { (text) throws(ArchiveError) in
-        try unsafe file.write(UnsafeRawBufferPointer(text), at: 0)
-      }
+      try file.write(Array("The key is in the Secret Service.\n".utf8), at: 0)
       try file.synchronize()
       try Directory(parentOf: path).open().synchronize()
     } catch {
