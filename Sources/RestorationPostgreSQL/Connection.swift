@@ -101,8 +101,13 @@ final class Connection {
 
   func isPrepared(for statement: Statement) -> Bool { prepared.contains(statement) }
 
-  /// What libpq says last.
-  var message: String { unsafe String(cString: PQerrorMessage(connection)) }
+  /// What libpq says last; it says nothing of a socket that cannot be watched.
+  var message: String {
+    let said = unsafe String(cString: PQerrorMessage(connection))
+    return said.isEmpty ? Self.unwatched : said
+  }
+
+  private static let unwatched = "this process has too many open files"
 
   /// How to ask the server to end what it does for this connection.
   func cancellation() -> Cancellation? {
@@ -193,7 +198,7 @@ final class Connection {
     default: return .lost(message)
     }
     guard reading != nil || writing != nil else {
-      return .lost("this process has too many open files")
+      return .lost(Self.unwatched)
     }
     return isConnecting ? .none : .connected
   }

@@ -106,8 +106,8 @@ actor ConnectionPool {
 
   /// Sends a query, or lets it wait for a connection.
   ///
-  /// - Returns: The connection that nothing watches until ``goOn(_:isLate:)``: the answer to a lone query of a near server
-  ///   comes before a thread is awake to take it.
+  /// - Returns: The connection that nothing watches until ``goOn(_:isLate:)``: the answer to a lone read of a near
+  ///   server comes before a thread is awake to take it.
   private func submit(
     _ query: Query, _ continuation: CheckedContinuation<QueryResult, any Error>
   ) -> (number: Int, socket: CInt)? {

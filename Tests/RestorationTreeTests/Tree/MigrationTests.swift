@@ -1,4 +1,5 @@
 import ArchiveCodec
+import Foundation
 import RestorationKit
 import TestSupport
 import XCTest
@@ -106,6 +107,64 @@ final class MigrationTests: XCTestCase {
       XCTAssertEqual(try box.decode(String.self, forKey: "text"), "deep")
       XCTAssertEqual(try box.container(forKey: "inner")?.decode(Bool.self, forKey: "made"), true)
     }
+    XCTAssertEqual(report.outcome(of: "a"), .restored(by: .existing))
+  }
+
+  /// A value that a node has encoded, that a migration reads and sets under another key, and that a node decodes.
+  private func assertMoves<Value: ArchiveValue & Equatable>(
+    _ value: Value, line: UInt = #line
+  ) async throws {
+    let launch = Launch()
+    try await save(launch) { $0.encode(value, forKey: "old") }
+    let step = { (state: MigratingState) in
+      try state.encode(try state.decode(Value.self, forKey: "old"), forKey: "new")
+    }
+    let report = try await restore(launch, version: 2, [1: step]) { coder in
+      XCTAssertEqual(try coder.decode(Value.self, forKey: "new"), value, line: line)
+    }
+    XCTAssertEqual(report.outcome(of: "a"), .restored(by: .existing), line: line)
+  }
+
+  func testAMigrationMovesAValueOfEachPlainType() async throws {
+    try await assertMoves(true)
+    try await assertMoves(Int8.min)
+    try await assertMoves(UInt64.max)
+    try await assertMoves(Int128.min)
+    try await assertMoves(Float(0.1))
+    try await assertMoves(-0.1)
+    try await assertMoves("text")
+    try await assertMoves(Data([0, 255]))
+    try await assertMoves(Date(timeIntervalSinceReferenceDate: 0.1))
+    try await assertMoves(UUID())
+    try await assertMoves(try XCTUnwrap(URL(string: "https://example.org/a")))
+    try await assertMoves([UInt8](0...255))
+    try await assertMoves([Int.min, 0, Int.max])
+    try await assertMoves([0.1, -1])
+    try await assertMoves([true, false])
+    try await assertMoves(["a", ""])
+    try await assertMoves([Data([1]), Data()])
+    try await assertMoves([Date(timeIntervalSinceReferenceDate: 1)])
+    try await assertMoves([[1], []])
+    try await assertMoves(["x": [1.5]])
+    try await assertMoves([String: Int]())
+  }
+
+  func testAMigrationReadsIntegersOfAnotherWidthAndNoneThatDoNotFit() async throws {
+    let launch = Launch()
+    try await save(launch) { coder in
+      coder.encode(UInt16(300), forKey: "number")
+      coder.encode("text", forKey: "text")
+    }
+    let step = { (state: MigratingState) in
+      XCTAssertEqual(try state.decode(Int64.self, forKey: "number"), 300)
+      XCTAssertThrowsError(try state.decode(Int8.self, forKey: "number"))
+      XCTAssertThrowsError(try state.decodeIfPresent(Int.self, forKey: "text"))
+      XCTAssertThrowsError(try state.decode(Int.self, forKey: "absent")) { error in
+        XCTAssertEqual((error as? ArchiveError)?.code, .keyNotFound)
+      }
+      XCTAssertNil(try state.decodeIfPresent(Int.self, forKey: "absent"))
+    }
+    let report = try await restore(launch, version: 2, [1: step])
     XCTAssertEqual(report.outcome(of: "a"), .restored(by: .existing))
   }
 
