@@ -91,6 +91,17 @@ final class VerifiedRecordsTests: XCTestCase {
     }
   }
 
+  func testARecordThatCannotBeUsedHasAnUnknownFingerprint() throws {
+    let archives = try archives.get()
+    let archive = try open(
+      archives.bytes(sealing: [content((0..<50).map { $0 * 7 }).commit()]))
+    for workerCount in [1, 2] {
+      let records = try archive.verifiedRecords(workerCount: workerCount)
+      let unknown = (0..<records.count).filter { records.fingerprint(at: $0) == .unknown }
+      XCTAssertEqual(unknown, [10, 21, 32, 43], "\(workerCount)")
+    }
+  }
+
   func testALongRecordLiesInManyParts() throws {
     let archives = try archives.get()
     let sizes = [100, 3 << 20, 100, 1 << 16, 1 << 16, 5]
