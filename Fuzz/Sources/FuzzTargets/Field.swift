@@ -86,10 +86,14 @@ struct Field {
     try checkIfItDecodes([Date].self, value)
     try checkIfItDecodes([Data].self, value)
     try checkIfItDecodes([[String]].self, value)
-    try checkIfItDecodes([[Double]].self, value)
     try checkIfItDecodes([[String: Bool]].self, value)
-    // Plain arrays of integers are stored packed when they are encoded again.
+    // Plain arrays of numbers are stored packed when they are encoded again.
     _ = decoding([Int].self)
+    if case .array(let elements) = value, elements.allSatisfy(\.isPackedDoubles) {
+      try checkIfItDecodes([[Double]].self, value)
+    } else {
+      _ = decoding([[Double]].self)
+    }
     _ = try? decoder.references(forKey: key)
   }
 
@@ -151,4 +155,8 @@ struct Field {
       throw Finding("\(type(of: decoded)) cannot be encoded again: \(error)")
     }
   }
+}
+
+extension ModelValue {
+  fileprivate var isPackedDoubles: Bool { if case .packedDoubles = self { true } else { false } }
 }
